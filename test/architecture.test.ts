@@ -65,6 +65,7 @@ const roomImports: Record<string, readonly string[]> = {
     ...['network/version', 'network/queries', 'network/files', 'network/receive', 'network/send', ...storageRooms],
   ],
   downstream: ['core', 'lib'],
+  setup: ['core', 'lib', 'tenants', 'instances', 'downstream', ...storageRooms],
   http: ['core', 'lib', 'instances'],
   'http/reference': ['core'],
   'http/webhook': [
@@ -73,7 +74,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
-    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'http', 'http/webhook'],
+    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'setup', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }

@@ -35,6 +35,7 @@ import { createLog } from '../src/lib/log.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
 import { readCard } from '../src/network/decode/vcard.ts'
 import { findRevision } from '../src/network/version/version-numbers.ts'
+import { parseWebhookAddress, shownAddress } from '../src/setup/webhook-address.ts'
 import { hostileTexts, knownAttacks, writeHostile } from './harness/hostile-text.ts'
 import type { HostileText } from './harness/hostile-text.ts'
 import { assertLinear } from './harness/linear-time.ts'
@@ -143,6 +144,11 @@ const readers: Record<string, (text: string) => unknown> = {
   'the time of a callback': (text) => sentAt({ 'x-chatwoot-timestamp': text }),
   'a line of the log': (text) => {
     silent.info({ text, deep: { text, err: new Error(text) } }, 'a line')
+  },
+  'the webhook address of an inbox': (text) => {
+    parseWebhookAddress(text)
+    parseWebhookAddress(`https://a/${text}/api/instances/a/webhook`)
+    return shownAddress(`https://a/${text}`)
   },
 }
 

@@ -15,6 +15,7 @@ import { createInstanceService } from './create-accounts.ts'
 import { createRooms } from './create-rooms.ts'
 import type { RoomOptions } from './create-rooms.ts'
 import { createRoutes } from './create-routes.ts'
+import { createSetup } from './create-setup.ts'
 import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
 import { Readiness } from './readiness.ts'
@@ -37,9 +38,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const onRoutingChanged = () => {
     inbound.held.releaseAll()
   }
+  const instanceService = createInstanceService(base, {
+    ...{ accounts, storage, inbound, outbound, lifecycle },
+    onRoutingChanged,
+  })
   const services = {
     tenants: createTenants(base, tenants, onRoutingChanged),
-    instances: createInstanceService(base, { accounts, storage, inbound, outbound, lifecycle, onRoutingChanged }),
+    instances: instanceService,
+    setup: createSetup(base, { instances, instanceService, tenants, downstream: rooms.downstream }),
   }
   const processEvents = stack.use(
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),
@@ -67,7 +73,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     outbound,
     lifecycle: lifecycle.lifecycle,
     processEvents,
-    tenants: tenants.cache,
+    routing: tenants.routing,
     workers,
     perInstance,
     server,

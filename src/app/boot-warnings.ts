@@ -2,12 +2,14 @@
 
 import type { Config } from '../config/config.ts'
 import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
-import type { TenantCache } from '../tenants/tenant-cache.ts'
+import type { Routing } from '../tenants/routing.ts'
+
+type Instance = Pick<InstanceRow, 'name' | 'ownerTag' | 'inboxId'>
 
 export async function bootWarnings(
   config: Config,
-  instances: readonly Pick<InstanceRow, 'name' | 'ownerTag'>[],
-  tenants: Pick<TenantCache, 'find'>,
+  instances: readonly Instance[],
+  routing: Pick<Routing, 'storedSecretsOf'>,
 ): Promise<string[]> {
   const warnings: string[] = []
   if (config.http.apiToken === '') {
@@ -19,21 +21,20 @@ export async function bootWarnings(
   if (config.network.url !== null) {
     warnings.push('SERVICE_NETWORK_URL is set: this service talks to that network, not to WhatsApp')
   }
-  const open = config.downstream.webhookSecret === '' ? await withoutSecret(instances, tenants) : []
+  const open = config.downstream.webhookSecret === '' ? await withoutSecret(instances, routing) : []
   if (open.length > 0) {
-    warnings.push(`anybody can send through the webhook of ${open.join(', ')}: set WEBHOOK_HMAC_SECRET or the tenant's`)
+    warnings.push(
+      `anybody can send through the webhook of ${open.join(', ')}: POST /api/instances/<name>/inbox stores the secret of ` +
+        "the inbox (Chatwoot 4.13 or newer), or set WEBHOOK_HMAC_SECRET or the tenant's",
+    )
   }
   return warnings
 }
 
 async function withoutSecret(
-  instances: readonly Pick<InstanceRow, 'name' | 'ownerTag'>[],
-  tenants: Pick<TenantCache, 'find'>,
+  instances: readonly Instance[],
+  routing: Pick<Routing, 'storedSecretsOf'>,
 ): Promise<string[]> {
-  const open: string[] = []
-  for (const { name, ownerTag } of instances) {
-    const tenant = ownerTag === '' ? undefined : await tenants.find(ownerTag)
-    if (!tenant?.webhookSecret) open.push(name)
-  }
-  return open
+  const secrets = await Promise.all(instances.map((instance) => routing.storedSecretsOf(instance)))
+  return instances.filter((_, index) => secrets[index]?.length === 0).map(({ name }) => name)
 }

@@ -108,5 +108,5 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
   metrics.watchInstances(() => instances.counts())
   metrics.watchNetworkVersion(() => network.version.state.current)
-  return { storage, lifecycle, accounts, tenants, inbound, outbound, perInstance }
+  return { storage, lifecycle, accounts, downstream, tenants, inbound, outbound, perInstance }
 }

@@ -3,13 +3,14 @@
 import type { ServerRoutes } from '../http/server/server.ts'
 import type { InstanceService } from '../instances/instance-service.ts'
 import type { Ticker } from '../lib/ticker.ts'
+import type { InboxSetup } from '../setup/inbox-setup.ts'
 import type { TenantService } from '../tenants/tenant-service.ts'
 import type { Base } from './base.ts'
 import type { Rooms } from './create-rooms.ts'
 import type { Readiness } from './readiness.ts'
 
 type Parts = {
-  services: { instances: InstanceService; tenants: TenantService }
+  services: { instances: InstanceService; tenants: TenantService; setup: InboxSetup }
   workers: readonly Ticker[]
   readiness: Pick<Readiness, 'shown'>
 }
@@ -49,7 +50,8 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       tenantCount: () => rooms.tenants.store.count(),
       usage,
     },
-    instances: { instances, instanceService: services.instances, clock },
+    instances: { instances, instanceService: services.instances, setup: services.setup, clock },
+    setup: { setup: services.setup },
     pairing: { instances, clock },
     parked: { inbound, parked, instances },
     tenants: { tenants: services.tenants },

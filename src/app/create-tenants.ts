@@ -4,20 +4,30 @@ import type { Downstream } from '../core/downstream.ts'
 import type { Database } from '../storage/database.ts'
 import { DestinationStore } from '../storage/stores/accounts/destination-store.ts'
 import { TenantStore } from '../storage/stores/accounts/tenant-store.ts'
+import { WebhookSecretStore } from '../storage/stores/accounts/webhook-secret-store.ts'
 import { InboxIdentities } from '../tenants/inbox-identities.ts'
 import { Routing } from '../tenants/routing.ts'
 import { TenantCache } from '../tenants/tenant-cache.ts'
 import { TenantService } from '../tenants/tenant-service.ts'
+import { WebhookSecrets } from '../tenants/webhook-secrets.ts'
 import type { Base } from './base.ts'
 
-export type RoutingSet = { store: TenantStore; cache: TenantCache; identities: InboxIdentities; routing: Routing }
+export type RoutingSet = {
+  store: TenantStore
+  cache: TenantCache
+  identities: InboxIdentities
+  secrets: WebhookSecrets
+  routing: Routing
+}
 type RoutingParts = { database: Database; epoch: () => number; downstream: Downstream }
 
 export function createRouting({ clock, config, log }: Base, { database, epoch, downstream }: RoutingParts): RoutingSet {
   const store = new TenantStore(database)
   const cache = new TenantCache({ tenants: store, clock })
   const identities = new InboxIdentities({ store: new DestinationStore(database, epoch), downstream, clock, log })
-  return { store, cache, identities, routing: new Routing({ tenants: cache, standard: config.downstream, identities }) }
+  const secrets = new WebhookSecrets({ store: new WebhookSecretStore(database, epoch), clock })
+  const routing = new Routing({ tenants: cache, standard: config.downstream, identities, secrets })
+  return { store, cache, identities, secrets, routing }
 }
 
 /** `onRoutingChanged` is called after every change of a tenant. */

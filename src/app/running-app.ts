@@ -15,7 +15,7 @@ import type { Ticker } from '../lib/ticker.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { ProcessEvents } from '../lifecycle/process-events.ts'
 import type { AuditStore } from '../storage/stores/ledger/audit-store.ts'
-import type { TenantCache } from '../tenants/tenant-cache.ts'
+import type { Routing } from '../tenants/routing.ts'
 import type { Base } from './base.ts'
 import { bootWarnings } from './boot-warnings.ts'
 import type { OutboundSet } from './outbound/create-outbound.ts'
@@ -29,7 +29,7 @@ type Parts = {
   outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'pause'>
   lifecycle: Pick<Lifecycle, 'start'>
   processEvents: ProcessEvents
-  tenants: TenantCache
+  routing: Pick<Routing, 'storedSecretsOf'>
   workers: readonly Ticker[]
   perInstance: readonly PerInstance[]
   server: HttpApp
@@ -65,6 +65,11 @@ export class RunningApp {
   /** Every part that keeps memory per instance. */
   get perInstance(): readonly PerInstance[] {
     return this.#parts.perInstance
+  }
+
+  /** The accounts of this process. */
+  get instances(): Pick<InstanceRegistry, 'get'> {
+    return this.#parts.instances
   }
 
   get ended(): Promise<Error> {
@@ -113,7 +118,7 @@ export class RunningApp {
   }
 
   async #warn(): Promise<void> {
-    const { base, instances, tenants } = this.#parts
-    for (const warning of await bootWarnings(base.config, instances.records(), tenants)) base.log.warn(warning)
+    const { base, instances, routing } = this.#parts
+    for (const warning of await bootWarnings(base.config, instances.records(), routing)) base.log.warn(warning)
   }
 }

@@ -7,6 +7,8 @@ export type AuditAction =
   | 'instance.patch'
   | 'instance.delete'
   | 'instance.paired'
+  /** A helpdesk inbox was created or adopted for the instance. */
+  | 'instance.inbox'
   /** A logout was asked for. */
   | 'instance.logout'
   /** WhatsApp confirmed a logout after the caller was answered. */

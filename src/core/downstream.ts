@@ -2,15 +2,11 @@
 
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { AccountAccess, HelpdeskAccount } from './helpdesk-account.ts'
 import type { DestinationKey } from './ids.ts'
 
 /** How a helpdesk inbox is reached. */
-export type InboxAccess = {
-  baseUrl: string
-  apiToken: string
-  accountId: number
-  inboxId: number
-}
+export type InboxAccess = AccountAccess & { inboxId: number }
 
 /** A helpdesk inbox that we know by its key. What we remember of a helpdesk is valid only under the same key. */
 export type Destination = InboxAccess & {
@@ -202,6 +198,8 @@ export type DownstreamLimits = {
 export type Downstream = {
   readonly limits: DownstreamLimits
   helpdesk(access: InboxAccess): HelpdeskInbox
+  /** For operators: such calls are rare, and are made also while the inboxes of the account rest. */
+  account(access: AccountAccess): HelpdeskAccount
   /** Fetches an attachment. Rejects with a DownstreamError. */
   download(access: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile>
   [Symbol.asyncDispose](): Promise<void>

@@ -1,9 +1,7 @@
 // The administrator's side of the helpdesk port: what the set-up and the checks of a helpdesk inbox need.
 
-import type { InboxAccess } from './downstream.ts'
-
 /** How an account of a helpdesk is reached. */
-export type AccountAccess = Omit<InboxAccess, 'inboxId'>
+export type AccountAccess = { baseUrl: string; apiToken: string; accountId: number }
 
 /** A helpdesk inbox as the owner of the token sees it. */
 export type InboxSettings = {
@@ -38,6 +36,7 @@ export type HelpdeskAccount = {
   changeInbox(id: number, changes: InboxChanges): Promise<InboxSettings>
   /** The ids of all agents and administrators of the account. */
   agentIds(): Promise<number[]>
+  memberIds(inboxId: number): Promise<number[]>
   /** Adds members; those who are members already stay. */
   addMembers(inboxId: number, userIds: readonly number[]): Promise<void>
 }

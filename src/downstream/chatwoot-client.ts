@@ -1,56 +1,32 @@
-// Calls the account API of one Chatwoot: adds the token, reads JSON, keeps the deadline, and turns every failure into a
-// DownstreamError.
+// Calls one inbox of a Chatwoot, and makes no calls while its circuit breaker is open.
 
 import { accessKey } from '../core/downstream.ts'
 import type { InboxAccess } from '../core/downstream.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Answer, Egress } from '../lib/egress/egress.ts'
-import { EgressError } from '../lib/egress/errors.ts'
-import type { MultipartBody } from '../lib/egress/multipart.ts'
 import type { Breakers } from './breaker.ts'
-import { explainAnswer, explainSilence, strangeAnswer, tooOldVersion, wrongKindOfInbox } from './failures.ts'
-import type { Subject } from './failures.ts'
+import { versionCall } from './account-json.ts'
+import { ChatwootCalls } from './chatwoot-calls.ts'
+import type { Call, CallDeps } from './chatwoot-calls.ts'
+import { tooOldVersion, wrongKindOfInbox } from './failures.ts'
 import { keepsSourceIds } from './versions.ts'
 
-export type ClientDeps = {
-  egress: Pick<Egress, 'request'>
+export type ClientDeps = CallDeps & {
   breakers: Breakers
   /** The places and tokens of helpdesks that were seen to drop the source id of a message. */
   dropping: Set<string>
-  clock: Pick<Clock, 'now'>
-  timeoutMs: number
 }
-
-export type Call<T> = {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  path: string
-  /** The path is below the account, except for the version of the installation. */
-  isGlobal?: true
-  /** What the path names besides the account; a 404 is about it. */
-  about: Subject
-  json?: object
-  multipart?: MultipartBody
-  /** Undefined when the answer does not have the expected form. */
-  read: (json: unknown) => T | undefined
-}
-
-// The longest list is a hundred messages; one of them may have 150,000 characters.
-const maxAnswerBytes = 32 * 1024 * 1024
 
 export class ChatwootClient {
   readonly destination: InboxAccess
   /** The place and the token. Callers share answers only under the same key. */
   readonly access: string
   readonly #deps: ClientDeps
-  readonly #root: string
-  readonly #origin: string
+  readonly #calls: ChatwootCalls
 
   constructor(deps: ClientDeps, destination: InboxAccess) {
     this.#deps = deps
     this.destination = destination
     this.access = accessKey(destination)
-    this.#root = destination.baseUrl.replace(/(?<!\/)\/+$/, '')
-    this.#origin = new URL(destination.baseUrl).origin
+    this.#calls = new ChatwootCalls(deps, destination)
   }
 
   /** Fails at once while the destination rests. */
@@ -58,8 +34,8 @@ export class ChatwootClient {
     const { breakers } = this.#deps
     return breakers.run(
       this.access,
-      () => this.#send(call),
-      () => this.#send(this.#question()),
+      () => this.#calls.send(call),
+      () => this.#calls.send(this.#question()),
     )
   }
 
@@ -68,7 +44,7 @@ export class ChatwootClient {
    * helpdesk inbox, which Chatwoot shows to administrators and to agents who are members of the inbox.
    */
   async probe(): Promise<string | null> {
-    const inbox = await this.#deps.breakers.watch(this.access, () => this.#send(this.#question()))
+    const inbox = await this.#deps.breakers.watch(this.access, () => this.#calls.send(this.#question()))
     if (this.#deps.dropping.has(this.access)) await this.#assertUpdated()
     const identifier = 'inbox_identifier' in inbox ? inbox.inbox_identifier : null
     return typeof identifier === 'string' && identifier !== '' ? identifier : null
@@ -87,8 +63,7 @@ export class ChatwootClient {
 
   /** Rejects until the helpdesk names a version that keeps source ids. */
   async #assertUpdated(): Promise<void> {
-    const read = (json: unknown) => (isRecord(json) && 'version' in json ? String(json.version) : '')
-    const version = await this.#send({ method: 'GET', path: '/api', isGlobal: true, about: 'version', read })
+    const { version } = await this.#calls.send(versionCall)
     if (!keepsSourceIds(version)) throw tooOldVersion(this.destination)
     this.#deps.dropping.delete(this.access)
   }
@@ -101,48 +76,6 @@ export class ChatwootClient {
       return json
     }
     return { method: 'GET', path, about: 'inbox', read }
-  }
-
-  async #send<T>(call: Call<T>): Promise<T> {
-    const asked = { method: call.method, about: call.about, destination: this.destination }
-    let answer: Answer
-    try {
-      answer = await this.#request(call)
-    } catch (error) {
-      throw error instanceof EgressError ? explainSilence(asked, error) : error
-    }
-    if (answer.status < 200 || answer.status > 299) throw explainAnswer(asked, answer, this.#deps.clock.now())
-    const result = call.read(parseJson(answer))
-    if (result === undefined) throw strangeAnswer(asked, answer)
-    return result
-  }
-
-  #request({ method, path, isGlobal, json, multipart }: Call<unknown>): Promise<Answer> {
-    const below = isGlobal ? this.#root : `${this.#root}/api/v1/accounts/${this.destination.accountId}`
-    const headers: Record<string, string> = {
-      'Api-Access-Token': this.destination.apiToken,
-      Accept: 'application/json',
-    }
-    if (json) headers['Content-Type'] = 'application/json'
-    if (multipart) headers['Content-Type'] = multipart.contentType
-    return this.#deps.egress.request({
-      method,
-      url: below + path,
-      headers,
-      ...(json && { body: JSON.stringify(json) }),
-      ...(multipart && { body: multipart.body, bodyBytes: multipart.bodyBytes }),
-      timeoutMs: this.#deps.timeoutMs,
-      maxResponseBytes: maxAnswerBytes,
-      trustedOrigin: this.#origin,
-    })
-  }
-}
-
-function parseJson(answer: Answer): unknown {
-  try {
-    return answer.json()
-  } catch {
-    return undefined
   }
 }
 

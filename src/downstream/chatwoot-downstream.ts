@@ -1,6 +1,7 @@
 // The helpdesk port over Chatwoot: one HTTP client and one set of circuit breakers for all destinations.
 
 import type { DownloadedFile, Downstream, HelpdeskInbox, InboxAccess } from '../core/downstream.ts'
+import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk-account.ts'
 import type { Locale } from '../core/reasons/sentences.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -10,6 +11,7 @@ import { publicOnly } from '../lib/egress/policy.ts'
 import { SingleFlight } from '../lib/queues/single-flight.ts'
 import { Breakers } from './breaker.ts'
 import type { Resting } from './breaker.ts'
+import { ChatwootAccount } from './chatwoot-account.ts'
 import { ChatwootClient } from './chatwoot-client.ts'
 import type { ClientDeps } from './chatwoot-client.ts'
 import { ChatwootInbox } from './chatwoot-inbox.ts'
@@ -63,6 +65,10 @@ export class ChatwootDownstream implements Downstream {
     const client = new ChatwootClient(this.#clientDeps, access)
     const { locale = 'en' } = this.#options
     return new ChatwootInbox({ client, flights: this.#flights, uncertain: this.#uncertain, locale })
+  }
+
+  account(access: AccountAccess): HelpdeskAccount {
+    return new ChatwootAccount(this.#clientDeps, access)
   }
 
   download({ baseUrl }: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile> {

@@ -7,6 +7,7 @@ import { translateReason } from '../core/reasons/reason.ts'
 import type { Locale } from '../core/reasons/sentences.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/queues/single-flight.ts'
+import { anything } from './chatwoot-calls.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
 import { readConversation, readMessage, readMessages, readOutgoing } from './chatwoot-json.ts'
 import { contactFields, ensureContact } from './contact-finder.ts'
@@ -141,11 +142,6 @@ export class ChatwootInbox implements HelpdeskInbox {
     const path = `/conversations/${conversationId}/messages?${range}`
     return this.#client.ask({ method: 'GET', path, about: 'conversation', read })
   }
-}
-
-/** For answers that hold nothing we need. */
-function anything(json: unknown): true | undefined {
-  return json === undefined ? undefined : true
 }
 
 async function nullWhenGone<T>(work: Promise<T>): Promise<T | null> {

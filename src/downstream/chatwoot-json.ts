@@ -3,6 +3,8 @@
 import type { CallbackSign, Conversation, ConversationStatus, MessageStatus } from '../core/downstream.ts'
 import type { OutgoingMessage, PostedMessage } from '../core/downstream.ts'
 import { callbackFailureOf } from './callback-failure.ts'
+import { asList, asObject, asText, isId, readList } from './json-values.ts'
+import type { Json } from './json-values.ts'
 
 export type FoundContact = {
   id: number
@@ -17,8 +19,6 @@ export type FoundConversation = Conversation & {
   /** The source id of its contact; null while the conversation has no message. */
   sourceId: string | null
 }
-
-type Json = Record<string, unknown>
 
 const conversationStatuses: readonly unknown[] = [
   'open',
@@ -118,26 +118,4 @@ function readSign(message: Json): CallbackSign | null {
 export function readConversations(value: unknown): FoundConversation[] | undefined {
   const { data, payload } = asObject(value)
   return readList(payload ?? asObject(data)['payload'], readConversation)
-}
-
-function asObject(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
-}
-
-function asList(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
-function asText(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
-}
-
-function isId(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0
-}
-
-function readList<T>(value: unknown, read: (item: unknown) => T | undefined): T[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  const items = value.map(read)
-  return items.every((item) => item !== undefined) ? items : undefined
 }

@@ -1,14 +1,28 @@
 // Says what a failed call to Chatwoot means: the kind of failure, and a sentence that tells the operator what to do.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { DownstreamFailure, InboxAccess } from '../core/downstream.ts'
+import type { DownstreamFailure } from '../core/downstream.ts'
+import type { AccountAccess } from '../core/helpdesk-account.ts'
 import type { Answer } from '../lib/egress/egress.ts'
 import type { EgressError } from '../lib/egress/errors.ts'
 
 /** What a call names in its path. A 404 is about it. */
-export type Subject = 'version' | 'inbox' | 'contact' | 'conversation' | 'message' | 'contact address'
+export type Subject =
+  | 'version'
+  | 'profile'
+  | 'account'
+  /** The inbox of a destination: without it the destination takes nothing. */
+  | 'inbox'
+  | 'inbox of the account'
+  | 'contact'
+  | 'conversation'
+  | 'message'
+  | 'contact address'
 
-export type Asked = { method: string; about: Subject; destination: InboxAccess }
+/** The account that was asked, with the inbox that the call is about. */
+export type Reached = AccountAccess & { inboxId?: number }
+
+export type Asked = { method: string; about: Subject; destination: Reached }
 
 /** Chatwoot answered, but not with success. */
 export class Refusal extends DownstreamError {
@@ -66,18 +80,16 @@ function notFound({ about, method, destination }: Asked, body: Body, isEmpty: bo
   if (about === 'message' && method === 'PATCH' && !body) {
     return { failure: 'permanent', reason: `${where} is older than Chatwoot 4.2 and knows no states of messages` }
   }
-  // A proxy without a backend answers 404 too, but without the JSON of Chatwoot.
-  if (!body) {
+  // A proxy without a backend answers 404 too, but without the JSON of Chatwoot. A Chatwoot always has a version and a profile.
+  if (!body || about === 'version' || about === 'profile') {
     return { failure: 'destination', reason: `${where} answered 404 and is not, or not now, a Chatwoot: check its URL` }
   }
-  if (about !== 'inbox' && about !== 'contact address' && about !== 'version') return gone
-  return {
-    failure: 'destination',
-    reason: `there is no account ${accountId}, or no inbox ${inboxId} in it, at ${where}`,
-  }
+  if (about !== 'inbox' && about !== 'contact address' && about !== 'account') return gone
+  const orInbox = inboxId === undefined ? '' : `, or no inbox ${inboxId} in it,`
+  return { failure: 'destination', reason: `there is no account ${accountId}${orInbox} at ${where}` }
 }
 
-function unprocessable(destination: InboxAccess, body: Body): Explanation {
+function unprocessable(destination: Reached, body: Body): Explanation {
   const where = originOf(destination)
   const sentence = body?.sentence ?? ''
   if (sentence.includes('Too many messages')) {
@@ -91,22 +103,22 @@ function unprocessable(destination: InboxAccess, body: Body): Explanation {
 }
 
 /** The helpdesk took a message and dropped its source id. */
-export function tooOldVersion(destination: InboxAccess): DownstreamError {
+export function tooOldVersion(destination: Reached): DownstreamError {
   const reason = `${originOf(destination)} is older than Chatwoot 3.4 and drops the ids of messages: update it`
   return new DownstreamError('destination', reason)
 }
 
 /** Messages of a person can be posted only into an API inbox. */
-export function wrongKindOfInbox(destination: InboxAccess): DownstreamError {
+export function wrongKindOfInbox(destination: Reached): DownstreamError {
   return new DownstreamError('destination', otherKind(destination))
 }
 
-function otherKind(destination: InboxAccess): string {
-  const { inboxId } = destination
+function otherKind(destination: Reached): string {
+  const { inboxId = 0 } = destination
   return `inbox ${inboxId} at ${originOf(destination)} is no API inbox: set the id of one (DOWNSTREAM_INBOX_ID, or that of the tenant or instance)`
 }
 
-function unauthorized({ baseUrl, accountId, inboxId }: InboxAccess, sentence: string): string {
+function unauthorized({ baseUrl, accountId, inboxId }: Reached, sentence: string): string {
   const where = new URL(baseUrl).origin
   if (sentence.includes('suspended')) return `account ${accountId} at ${where} is suspended`
   if (sentence.includes('bots')) {
@@ -114,6 +126,9 @@ function unauthorized({ baseUrl, accountId, inboxId }: InboxAccess, sentence: st
   }
   if (sentence.includes('access this account')) {
     return `the owner of the API token for ${where} does not belong to account ${accountId}`
+  }
+  if (sentence.includes('this action') && inboxId === undefined) {
+    return `the owner of the API token for ${where} is no administrator of account ${accountId}: set the token of one`
   }
   if (sentence.includes('this action')) {
     return `the owner of the API token for ${where} may not use inbox ${inboxId}: make him an administrator`
@@ -158,7 +173,7 @@ export function explainSilence({ method, destination }: Asked, error: EgressErro
   return new DownstreamError('transient', reason, details)
 }
 
-function originOf({ baseUrl }: InboxAccess): string {
+function originOf({ baseUrl }: Reached): string {
   return new URL(baseUrl).origin
 }
 

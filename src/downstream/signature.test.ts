@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { carriesSignature, checkSignature } from './signature.ts'
+import { carriesSignature, checkSignature, checkSignatures } from './signature.ts'
 
 const now = Date.UTC(2026, 0, 15, 12)
 const secret = 'the secret'
@@ -92,4 +92,19 @@ test('a callback without a well-formed signature is known before its body is rea
   for (const odd of [undefined, '', 'sha256=', hex(rawBody), `sha256=${'0'.repeat(63)}`, ['a', 'b']]) {
     assert.equal(carriesSignature({ 'x-service-signature': odd, 'x-chatwoot-signature': odd }), false)
   }
+})
+
+test('one right secret among several is enough, at any place', () => {
+  const request = { headers: chatwoot(now), rawBody }
+  for (const secrets of [[secret], [secret, 'b'], ['a', secret], ['a', secret, 'b']]) {
+    assert.equal(checkSignatures(request, secrets, now), 'right')
+  }
+  assert.equal(checkSignatures(request, ['a', 'b'], now), 'wrong')
+  assert.throws(() => checkSignatures(request, [], now), /without a secret/)
+})
+
+test('a right signature with a wrong time is told apart also among several secrets', () => {
+  const late = now + 6 * 60_000
+  const verdict = checkSignatures({ headers: chatwoot(now), rawBody }, ['a', secret, 'b'], late)
+  assert.ok(typeof verdict === 'object' && verdict.aheadMs < 0, JSON.stringify(verdict))
 })

@@ -26,6 +26,17 @@ export function carriesSignature(headers: Headers): boolean {
 /** An object: the signature is right for its timestamp, but the timestamp is too far ahead of our clock, or behind it (< 0). */
 type SignatureVerdict = 'right' | 'wrong' | { aheadMs: number }
 
+/**
+ * Whether one of the secrets signed the request. All of them are tried, so that the time says nothing about which one did.
+ * Throws without a secret: an unsigned inbox must not be checked.
+ */
+export function checkSignatures(request: SignedRequest, secrets: readonly string[], now: number): SignatureVerdict {
+  if (secrets.length === 0) throw new Error('a signature cannot be checked without a secret')
+  const verdicts = secrets.map((secret) => checkSignature(request, secret, now))
+  if (verdicts.includes('right')) return 'right'
+  return verdicts.find((verdict) => verdict !== 'wrong') ?? 'wrong'
+}
+
 /** `now` in milliseconds. Throws when the secret is empty: an unsigned inbox must not be checked. */
 export function checkSignature({ headers, rawBody }: SignedRequest, secret: string, now: number): SignatureVerdict {
   if (secret === '') throw new Error('a signature cannot be checked without a secret')

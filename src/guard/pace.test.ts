@@ -15,7 +15,8 @@ function setUp(perMinute: number, drainPerSecond: number) {
     void pace
       .acquire(instance, { isDrained: drained }, never)
       .then((isMine) => isMine && turns.push(`${name}@${clock.monotonic()}`))
-  return { clock, pace, limit, turns, ask }
+  const tryTurn = () => pace.tryAcquire('a') !== undefined
+  return { clock, pace, limit, turns, ask, tryTurn }
 }
 
 test('without limits no caller waits', async () => {
@@ -46,19 +47,19 @@ test('a backlog leaves at its rate, and a fresh message does not wait for it', a
 })
 
 test('a turn at once is taken like any other, and never before those who wait', async () => {
-  const { clock, pace, turns, ask } = setUp(2, 0)
-  assert.equal(pace.tryAcquire('a'), true)
+  const { clock, turns, ask, tryTurn } = setUp(2, 0)
+  assert.equal(tryTurn(), true)
   ask('a', '1')
   ask('a', '2')
   await clock.advance(0)
-  assert.equal(pace.tryAcquire('a'), false)
+  assert.equal(tryTurn(), false)
   await clock.advance(59_999)
   assert.deepEqual(turns, ['1@0'])
-  assert.equal(pace.tryAcquire('a'), false)
+  assert.equal(tryTurn(), false)
   await clock.advance(60_001)
   assert.deepEqual(turns, ['1@0', '2@60000'])
-  assert.equal(pace.tryAcquire('a'), true)
-  assert.equal(setUp(0, 0).pace.tryAcquire('a'), true)
+  assert.equal(tryTurn(), true)
+  assert.equal(setUp(0, 0).tryTurn(), true)
 })
 
 test('a caller that gives up takes no turn', async () => {
@@ -95,13 +96,44 @@ test('never more than the limit within any minute', async () => {
 })
 
 test('a turn that was not used is given back', async () => {
-  const { clock, pace } = setUp(2, 0)
-  assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a'), pace.tryAcquire('a')], [true, true, false])
-  pace.release('a')
+  const { clock, pace, tryTurn } = setUp(2, 0)
+  const unused = pace.tryAcquire('a')
+  assert.deepEqual([tryTurn(), tryTurn()], [true, false])
+  unused?.giveBack()
   assert.equal(pace.isExhausted('a'), false)
-  assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a')], [true, false])
+  assert.deepEqual([tryTurn(), tryTurn()], [true, false])
   await clock.advance(60_000)
-  assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a'), pace.tryAcquire('a')], [true, true, false])
+  assert.deepEqual([tryTurn(), tryTurn(), tryTurn()], [true, true, false])
+})
+
+test('a message that came without a limit gives back no turn of another message', () => {
+  const { pace, limit, tryTurn } = setUp(0, 0)
+  const unlimited = pace.tryAcquire('a')
+  limit.perMinute = 1
+  assert.equal(tryTurn(), true)
+  unlimited?.giveBack()
+  assert.equal(tryTurn(), false)
+})
+
+test('a turn that is given back is the own one, not a later one', async () => {
+  const { clock, pace, tryTurn } = setUp(2, 0)
+  const unused = pace.tryAcquire('a')
+  await clock.advance(30_000)
+  assert.equal(tryTurn(), true)
+  unused?.giveBack()
+  assert.equal(tryTurn(), true)
+  await clock.advance(30_001)
+  // The two turns that count are both half a minute old.
+  assert.equal(tryTurn(), false)
+})
+
+test('a turn that is given back late gives back no turn of another message', async () => {
+  const { clock, pace, tryTurn } = setUp(1, 0)
+  const unused = pace.tryAcquire('a')
+  await clock.advance(60_000)
+  assert.equal(tryTurn(), true)
+  unused?.giveBack()
+  assert.equal(tryTurn(), false)
 })
 
 test('a limit that changes counts for messages that wait already, within seconds', async () => {
@@ -118,35 +150,35 @@ test('a limit that changes counts for messages that wait already, within seconds
 })
 
 test('a message that comes after the limit was lifted waits for the ones before it', async () => {
-  const { clock, pace, limit, turns, ask } = setUp(1, 0)
+  const { clock, limit, turns, ask, tryTurn } = setUp(1, 0)
   for (const name of ['1', '2', '3']) ask('a', name)
   await clock.advance(1000)
   limit.perMinute = 0
   ask('a', '4')
-  assert.equal(pace.tryAcquire('a'), false)
+  assert.equal(tryTurn(), false)
   await clock.advance(4000)
   assert.deepEqual(turns, ['1@0', '2@5000', '3@5000', '4@5000'])
-  assert.equal(pace.tryAcquire('a'), true)
+  assert.equal(tryTurn(), true)
 })
 
 test('messages that waited and left without a limit count when there is a limit again', async () => {
-  const { clock, pace, limit, turns, ask } = setUp(1, 0)
+  const { clock, limit, turns, ask, tryTurn } = setUp(1, 0)
   for (const name of ['1', '2', '3']) ask('a', name)
   await clock.advance(1000)
   limit.perMinute = 0
   await clock.advance(4000)
   assert.equal(turns.length, 3)
   limit.perMinute = 2
-  assert.equal(pace.tryAcquire('a'), false)
+  assert.equal(tryTurn(), false)
   await clock.advance(60_000)
-  assert.equal(pace.tryAcquire('a'), true)
+  assert.equal(tryTurn(), true)
 })
 
 test('a lower limit counts the messages of the last minute', async () => {
-  const { clock, pace, limit } = setUp(4, 0)
-  for (let n = 0; n < 4; n++) assert.equal(pace.tryAcquire('a'), true)
+  const { clock, pace, limit, tryTurn } = setUp(4, 0)
+  for (let n = 0; n < 4; n++) assert.equal(tryTurn(), true)
   limit.perMinute = 2
   assert.equal(pace.isExhausted('a'), true)
   await clock.advance(60_000)
-  assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a'), pace.tryAcquire('a')], [true, true, false])
+  assert.deepEqual([tryTurn(), tryTurn(), tryTurn()], [true, true, false])
 })

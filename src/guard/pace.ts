@@ -29,6 +29,9 @@ type Gauge = {
   nextDrainAt: number
 }
 
+/** The right to send one message now. `giveBack` is for a message that was not sent: another one may have its place. */
+export type Acquired = { giveBack: () => void }
+
 export class Pace implements PerInstance {
   readonly #deps: Deps
   readonly #gauges = new Map<InstanceName, Gauge>()
@@ -55,18 +58,17 @@ export class Pace implements PerInstance {
     return !signal.aborted
   }
 
-  /** False when the message would have to wait. */
-  tryAcquire(instance: InstanceName): boolean {
+  /** Undefined when the message would have to wait. */
+  tryAcquire(instance: InstanceName): Acquired | undefined {
     const gauge = this.#gaugeOf(instance)
-    if (!this.#mustQueue(instance, gauge)) return true
-    if (gauge.waiting > 0 || this.#pauseOf(gauge, this.limitOf(instance).perMinute) > 0) return false
-    this.#take(gauge)
-    return true
-  }
-
-  /** Gives back a turn of `tryAcquire` that was not used. */
-  release(instance: InstanceName): void {
-    this.#gauges.get(instance)?.taken.pop()
+    if (!this.#mustQueue(instance, gauge)) return uncounted
+    if (gauge.waiting > 0 || this.#pauseOf(gauge, this.limitOf(instance).perMinute) > 0) return undefined
+    const at = this.#take(gauge)
+    return {
+      giveBack: () => {
+        giveBack(gauge, at)
+      },
+    }
   }
 
   /** Whether a new message would have to wait. */
@@ -106,12 +108,13 @@ export class Pace implements PerInstance {
     }
   }
 
-  /** Turns that are older than a minute no longer count. */
-  #take({ taken }: Gauge): void {
+  /** Turns that are older than a minute no longer count. Returns the time of the new turn. */
+  #take({ taken }: Gauge): number {
     const now = this.#deps.clock.monotonic()
     taken.push(now)
     const firstThatCounts = taken.findIndex((at) => at > now - minute)
     if (firstThatCounts > 0) taken.splice(0, firstThatCounts)
+    return now
   }
 
   /** Without a limit there is no pause. */
@@ -129,4 +132,13 @@ export class Pace implements PerInstance {
       nextDrainAt: 0,
     }))
   }
+}
+
+/** Without a limit no message is counted. */
+const uncounted: Acquired = { giveBack: () => undefined }
+
+/** Turns of the same moment are alike. One that is older than a minute may be forgotten already. */
+function giveBack({ taken }: Gauge, at: number): void {
+  const index = taken.lastIndexOf(at)
+  if (index >= 0) taken.splice(index, 1)
 }

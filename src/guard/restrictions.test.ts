@@ -38,22 +38,23 @@ function setUp() {
     say(said)
     return meaning
   }
-  return { clock, rows, restrictions, questions, say, refused, now: clock.now() }
+  const end = () => restrictions.stopOf('a')?.until
+  return { clock, rows, restrictions, questions, say, refused, end, now: clock.now() }
 }
 
 test('a restriction lasts until the end that the network names, and the refusal is a strike', async () => {
-  const { restrictions, rows, refused, now } = setUp()
+  const { rows, refused, now, end } = setUp()
   assert.equal(await refused(active(now + 5 * hour)), 'strike')
-  assert.equal(restrictions.until('a'), now + 5 * hour)
+  assert.equal(end(), now + 5 * hour)
   assert.deepEqual(rows.get('a'), { until: now + 5 * hour, struckAt: now })
 })
 
 test('shorter than an hour is believed, longer than a week is not', async () => {
-  const { restrictions, refused, now } = setUp()
+  const { refused, now, end } = setUp()
   await refused(active(now + 60_000))
-  assert.equal(restrictions.until('a'), now + 60_000)
+  assert.equal(end(), now + 60_000)
   await refused(active(now + 1000 * week))
-  assert.equal(restrictions.until('a'), now + week)
+  assert.equal(end(), now + week)
 })
 
 for (const [what, until] of [
@@ -61,16 +62,16 @@ for (const [what, until] of [
   ['a time that is over', 1],
 ] as const) {
   test(`an hour when the network confirms the restriction and names ${what}`, async () => {
-    const { restrictions, refused, now } = setUp()
+    const { refused, now, end } = setUp()
     assert.equal(await refused(active(until)), 'strike')
-    assert.equal(restrictions.until('a'), now + hour)
+    assert.equal(end(), now + hour)
   })
 }
 
 test('no restriction and no strike when the network reports no restriction', async () => {
-  const { restrictions, rows, refused } = setUp()
+  const { rows, refused, end } = setUp()
   assert.equal(await refused(inactive), 'not_restricted')
-  assert.equal(restrictions.until('a'), undefined)
+  assert.equal(end(), undefined)
   assert.equal(rows.size, 0)
 })
 
@@ -81,29 +82,59 @@ for (const [what, said] of [
   test(`ten minutes without first messages, and no strike, when the network ${what}`, async () => {
     const { restrictions, rows, refused, clock, now } = setUp()
     assert.equal(await refused(said), 'not_restricted')
-    assert.equal(restrictions.until('a'), now + 600_000)
-    assert.deepEqual(rows.get('a'), { until: now + 600_000, struckAt: 0 })
+    assert.deepEqual(restrictions.stopOf('a'), { until: now + 600_000, isConfirmed: false })
+    assert.equal(rows.size, 0)
     await clock.advance(600_000)
-    assert.equal(restrictions.until('a'), undefined)
+    assert.equal(restrictions.stopOf('a'), undefined)
     assert.equal(await refused(active(null)), 'strike', 'the unanswered question was no strike')
+    assert.equal(restrictions.stopOf('a')?.isConfirmed, true)
   })
 }
 
+test('of messages that are refused together without an answer, none is called restricted', async () => {
+  const { restrictions, say } = setUp()
+  const meanings = [restrictions.record('a'), restrictions.record('a')]
+  say(null)
+  assert.deepEqual(await Promise.all(meanings), ['not_restricted', 'not_restricted'])
+})
+
+test('an answer ends the ten minutes', async () => {
+  const { restrictions, refused } = setUp()
+  await refused(null)
+  assert.equal(await refused(inactive), 'not_restricted')
+  assert.equal(restrictions.stopOf('a'), undefined)
+})
+
+test('a clock that is put back does not make the ten minutes longer', async () => {
+  const { restrictions, refused, clock } = setUp()
+  await refused(null)
+  clock.set(-hour)
+  await clock.advance(600_000)
+  assert.equal(restrictions.stopOf('a'), undefined)
+})
+
+test('the ten minutes end with the memory of the instance', async () => {
+  const { restrictions, refused } = setUp()
+  await refused(null)
+  restrictions.leave('a')
+  assert.equal(restrictions.stopOf('a'), undefined)
+})
+
 test('another refusal does not shorten what the network said', async () => {
-  const { restrictions, clock, refused, now } = setUp()
+  const { clock, refused, now, end } = setUp()
   await refused(active(now + 5 * hour))
   await clock.advance(2 * hour)
   assert.equal(await refused(active(null)), 'strike')
-  assert.equal(restrictions.until('a'), now + 5 * hour)
+  assert.equal(end(), now + 5 * hour)
   assert.equal(await refused(new Error('no answer')), 'restricted')
-  assert.equal(restrictions.until('a'), now + 5 * hour)
+  assert.equal(end(), now + 5 * hour)
 })
 
 test('a restriction ends when the network says that there is none', async () => {
-  const { restrictions, rows, refused, now } = setUp()
+  const { rows, refused, now, end } = setUp()
   await refused(active(now + 5 * hour))
   assert.equal(await refused(inactive), 'not_restricted')
-  assert.equal(restrictions.until('a'), undefined)
+  assert.equal(end(), undefined)
   assert.deepEqual(rows.get('a'), { until: now, struckAt: now })
 })
 
@@ -127,12 +158,12 @@ test('a strike that a wrong clock dated an hour ahead does not hide the next one
 })
 
 test('an answer that comes late says nothing about an account that is gone', async () => {
-  const { restrictions, rows, say, refused, now } = setUp()
+  const { restrictions, rows, say, refused, now, end } = setUp()
   const meaning = restrictions.record('a')
   await restrictions.forget('a')
   say(active(now + 5 * hour))
   assert.equal(await meaning, 'not_restricted')
-  assert.equal(restrictions.until('a'), undefined)
+  assert.equal(end(), undefined)
   assert.equal(rows.size, 0)
   assert.equal(await refused(active(null)), 'strike', 'a new account of this name has its own restriction')
 })

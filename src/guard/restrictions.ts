@@ -1,8 +1,9 @@
 // Remembers which accounts the network has restricted to people who wrote to them, also across restarts.
 //
 // The network refuses a first message with the same code for several reasons. Only when the network confirms that the account
-// is restricted, the refusal is a strike and other first messages are stopped until the restriction ends. While the network does
-// not answer, they are stopped for some minutes, because more of them would harm an account that is restricted.
+// is restricted, the refusal is a strike and other first messages are stopped until the restriction ends. If the network does
+// not answer, they are stopped for some minutes, because more of them would harm an account that is restricted. Such a pause
+// is not stored: after a restart one more message asks the network again.
 
 import type { InstanceName } from '../core/ids.ts'
 import type { NetworkRestriction } from '../core/network.ts'
@@ -18,7 +19,7 @@ const maxRestrictionMs = 7 * 24 * hour
 
 type Deps = {
   store: Pick<RestrictionStore, 'find' | 'save' | 'remove'>
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'monotonic'>
   /** Null when the network cannot be asked. */
   askNetwork: (instance: InstanceName) => Promise<NetworkRestriction | null>
 }
@@ -26,12 +27,17 @@ type Deps = {
 /** `strike`: restricted, and the first refusal for an hour. `not_restricted`: the network does not confirm a restriction. */
 type RefusalMeaning = 'strike' | 'restricted' | 'not_restricted'
 
+/** Why an account may not write first, and until when. Not confirmed: the network did not say whether it restricts the account. */
+export type FirstMessageStop = { until: number; isConfirmed: boolean }
+
 /** One question for all messages that are refused at the same time. */
 type Question = { answer: Promise<NetworkRestriction | null>; isOver: boolean }
 
 export class Restrictions implements PerInstance {
   readonly #deps: Deps
   readonly #known = new Map<InstanceName, Restriction>()
+  /** Until when the account does not write first, because the network did not answer; on the monotonic scale. */
+  readonly #pausedUntil = new Map<InstanceName, number>()
   readonly #questions = new Map<InstanceName, Question>()
 
   constructor(deps: Deps) {
@@ -45,15 +51,20 @@ export class Restrictions implements PerInstance {
 
   leave(instance: InstanceName): void {
     this.#known.delete(instance)
+    this.#pausedUntil.delete(instance)
     const question = this.#questions.get(instance)
     if (question) question.isOver = true
     this.#questions.delete(instance)
   }
 
-  /** When the restriction in force ends; undefined without one. */
-  until(instance: InstanceName): number | undefined {
-    const until = this.#known.get(instance)?.until ?? 0
-    return until > this.#deps.clock.now() ? until : undefined
+  /** Undefined when the account may write first. */
+  stopOf(instance: InstanceName): FirstMessageStop | undefined {
+    const { clock } = this.#deps
+    const now = clock.now()
+    const { until = 0 } = this.#known.get(instance) ?? {}
+    if (until > now) return { until, isConfirmed: true }
+    const pauseMs = (this.#pausedUntil.get(instance) ?? 0) - clock.monotonic()
+    return pauseMs > 0 ? { until: now + pauseMs, isConfirmed: false } : undefined
   }
 
   /**
@@ -64,11 +75,10 @@ export class Restrictions implements PerInstance {
     const question = getOrCreate(this.#questions, instance, () => this.#ask(instance))
     const said = await question.answer
     if (question.isOver) return 'not_restricted'
-    if (said?.isActive) return this.#restrict(instance, said.until)
-    const isKnown = this.until(instance) !== undefined
-    if (!said && isKnown) return 'restricted'
-    if (!said) await this.#stopForMinutes(instance)
-    else if (isKnown) await this.#lift(instance)
+    if (!said) return this.#pause(instance)
+    this.#pausedUntil.delete(instance)
+    if (said.isActive) return this.#restrict(instance, said.until)
+    await this.#lift(instance)
     return 'not_restricted'
   }
 
@@ -93,15 +103,17 @@ export class Restrictions implements PerInstance {
   }
 
   /** The network does not say whether the account is restricted. */
-  async #stopForMinutes(instance: InstanceName): Promise<void> {
-    const { struckAt = 0 } = this.#known.get(instance) ?? {}
-    await this.#keep(instance, { until: this.#deps.clock.now() + unansweredMs, struckAt })
+  #pause(instance: InstanceName): RefusalMeaning {
+    if (this.stopOf(instance)?.isConfirmed === true) return 'restricted'
+    this.#pausedUntil.set(instance, this.#deps.clock.monotonic() + unansweredMs)
+    return 'not_restricted'
   }
 
-  /** The network says that the restriction is over. */
+  /** The network says that there is no restriction. */
   async #lift(instance: InstanceName): Promise<void> {
     const known = this.#known.get(instance)
-    if (known) await this.#keep(instance, { ...known, until: this.#deps.clock.now() })
+    const now = this.#deps.clock.now()
+    if (known && known.until > now) await this.#keep(instance, { ...known, until: now })
   }
 
   async #keep(instance: InstanceName, restriction: Restriction): Promise<void> {

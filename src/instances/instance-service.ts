@@ -29,6 +29,8 @@ export type InstanceSettings = Pick<
   | 'outgoingRateLimit'
 >
 
+type AuditFacts = NonNullable<AuditRecord['metadata']>
+
 type Deps = {
   registry: InstanceRegistry
   instances: InstanceStore
@@ -79,6 +81,16 @@ export class InstanceService {
       const account = this.#deps.registry.get(name)
       await this.#change(account, settings)
       return account
+    })
+  }
+
+  /** The helpdesk inbox of the instance is set up. `inboxId` is null when its tenant names the helpdesk inbox. */
+  connectInbox(name: InstanceName, inboxId: number | null, facts: AuditFacts): Promise<void> {
+    return this.#lanes.run(name, async () => {
+      const account = this.#deps.registry.get(name)
+      const changes = inboxId === null ? {} : { inboxId }
+      await account.change(changes, this.#audit('instance.inbox', account.record, facts))
+      this.#deps.onChanged()
     })
   }
 
@@ -206,7 +218,7 @@ export class InstanceService {
   #audit(
     action: AuditAction,
     { name, ownerTag }: Pick<InstanceRow, 'name' | 'ownerTag'>,
-    metadata: NonNullable<AuditRecord['metadata']>,
+    metadata: AuditFacts,
   ): AuditRecord {
     return {
       at: this.#deps.clock.now(),

@@ -118,7 +118,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries
-  const { sender, rosters } = createSender({ socket, account, keyHolders, clock, gone, ask, agent, findSent })
+  const { sender, rosters } = createSender({ socket, account, keyHolders, clock, log, gone, ask, agent, findSent })
   return { socket, connectionKeys, sender, presence, queries, phoneMessages, journal, inside }
 }
 

@@ -8,6 +8,7 @@ import {
   pendingLogoutSecrets,
   sessionKeySecrets,
   tenantSecrets,
+  webhookSecretColumns,
 } from './schema/accounts.ts'
 import type {
   ClientVersionTable,
@@ -20,6 +21,7 @@ import type {
   RestrictionTable,
   SessionKeyTable,
   TenantTable,
+  WebhookSecretTable,
 } from './schema/accounts.ts'
 import { deliverySecrets } from './schema/ledger.ts'
 import type { AuditTable, DeliveryTable, UsageBatchTable, UsageTable } from './schema/ledger.ts'
@@ -50,6 +52,7 @@ export type Schema = {
   tenants: TenantTable
   destinations: DestinationTable
   destination_places: DestinationPlaceTable
+  webhook_secrets: WebhookSecretTable
   usage: UsageTable
   usage_batches: UsageBatchTable
   audit: AuditTable
@@ -77,6 +80,7 @@ export type Schema = {
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
 export const secretTables: readonly SecretColumns[] = [
   tenantSecrets,
+  webhookSecretColumns,
   sessionKeySecrets,
   instanceSecrets,
   keptSessionSecrets,
@@ -104,4 +108,5 @@ export const destinationTables: { readonly [Table in OfDestination]: readonly (k
   outbox: null,
   settled_callbacks: ['kind', 'event_id'],
   first_callbacks: [],
+  webhook_secrets: [],
 }

@@ -61,6 +61,11 @@ export class InboxIdentities {
     return { ...access, key: await this.#deps.store.keyAt(inboxPlace(access)), isUnidentified: true }
   }
 
+  /** Without asking the helpdesk: the key that the helpdesk inbox had last. */
+  async lastKeyOf(access: InboxAccess): Promise<DestinationKey> {
+    return this.#known.get(nameOf(access))?.key ?? this.#deps.store.keyAt(inboxPlace(access))
+  }
+
   /** The next use asks the helpdesk again before it gets a destination. */
   forget(access: InboxAccess): void {
     this.#known.delete(nameOf(access))

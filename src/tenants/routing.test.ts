@@ -25,11 +25,20 @@ const acme: TenantWithSecrets = {
   updatedAt: 0,
 }
 
-function routing(tenants: readonly TenantWithSecrets[], changes: Partial<DefaultDestination> = {}): Routing {
+type Stored = Record<string, string>
+
+/** `stored` are the secrets of the destinations by their keys. */
+function routing(
+  tenants: readonly TenantWithSecrets[],
+  changes: Partial<DefaultDestination> = {},
+  stored: Stored = {},
+): Routing {
   const find = (tag: string) => Promise.resolve(tenants.find(({ ownerTag }) => ownerTag === tag))
   const identify = (access: InboxAccess) => Promise.resolve({ ...access, key: `key of ${inboxPlace(access)}` })
-  const identities = { identify, identifyInTime: identify }
-  return new Routing({ tenants: { find }, standard: { ...standard, ...changes }, identities })
+  const lastKeyOf = (access: InboxAccess) => Promise.resolve(`last key of ${inboxPlace(access)}`)
+  const identities = { identify, identifyInTime: identify, lastKeyOf }
+  const secrets = { find: (key: string) => Promise.resolve(stored[key]) }
+  return new Routing({ tenants: { find }, standard: { ...standard, ...changes }, identities, secrets })
 }
 
 test('an instance with the tag of a tenant goes there, any other to the default', async () => {
@@ -68,9 +77,36 @@ test('there is no destination while the default is not configured', async () => 
   assert.equal(await routing([], { apiToken: '' }).destinationOf(where), null)
 })
 
-test('callbacks are signed with the secret of the tenant, else with the default one', async () => {
-  const secretOf = (webhookSecret: string | null) =>
-    routing([{ ...acme, webhookSecret }]).webhookSecretOf({ ownerTag: 'acme' })
-  assert.equal(await secretOf('own'), 'own')
-  assert.equal(await secretOf(null), 'standard-secret')
+test('a helpdesk is known also while no inbox is set', async () => {
+  const found = await routing([acme], { inboxId: 0 }).accountOf({ ownerTag: 'acme', inboxId: 6 })
+  assert.deepEqual(found, {
+    account: { baseUrl: 'https://acme.example', apiToken: 'acme-token', accountId: 3 },
+    inboxes: { tenant: 0, instance: 6, standard: 0 },
+  })
+  assert.equal(await routing([], { baseUrl: null }).accountOf({ ownerTag: '', inboxId: 6 }), null)
+})
+
+test('callbacks may be signed with the secret of the destination, of the tenant and of the service', async () => {
+  const here = 'key of https://acme.example|3|7'
+  const secretsOf = (own: string | null, stored: Stored, webhookSecret = 'standard-secret') =>
+    routing([{ ...acme, webhookSecret: own }], { webhookSecret }, stored).webhookSecretsOf({
+      ownerTag: 'acme',
+      inboxId: 0,
+    })
+  assert.deepEqual(await secretsOf('own', { [here]: 'stored' }), ['stored', 'own', 'standard-secret'])
+  assert.deepEqual(await secretsOf(null, { 'key of https://acme.example|3|8': 'other' }), ['standard-secret'])
+  assert.deepEqual(await secretsOf('same', { [here]: 'same' }, ''), ['same'])
+  assert.deepEqual(await secretsOf(null, {}, ''), [])
+})
+
+test('callbacks to an unknown instance are signed with the secret of the service', async () => {
+  const stored = { 'key of https://desk.example|1|7': 'stored' }
+  assert.deepEqual(await routing([], {}, stored).webhookSecretsOf(undefined), ['standard-secret'])
+})
+
+test('which secrets are stored is known without asking the helpdesk', async () => {
+  const stored = { 'last key of https://desk.example|1|7': 'stored' }
+  const route = { ownerTag: '', inboxId: 0 }
+  assert.deepEqual(await routing([], {}, stored).storedSecretsOf(route), ['stored', 'standard-secret'])
+  assert.deepEqual(await routing([], { baseUrl: null, webhookSecret: '' }, stored).storedSecretsOf(route), [])
 })

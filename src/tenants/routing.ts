@@ -1,8 +1,11 @@
-// Decides which helpdesk an instance talks to (that of its tenant, else the default), and which secret signs its callbacks.
+// Decides which helpdesk an instance talks to (that of its tenant, else the default), and which secrets may sign its callbacks.
 
 import type { Destination, InboxAccess } from '../core/downstream.ts'
+import type { AccountAccess } from '../core/helpdesk-account.ts'
+import type { DestinationKey } from '../core/ids.ts'
 import type { InboxIdentities } from './inbox-identities.ts'
 import type { TenantCache } from './tenant-cache.ts'
+import type { WebhookSecrets } from './webhook-secrets.ts'
 
 export type DefaultDestination = {
   baseUrl: string | null
@@ -13,10 +16,15 @@ export type DefaultDestination = {
 }
 
 type Route = { ownerTag: string; inboxId: number }
+
+/** The account of a helpdesk, and the helpdesk inboxes that are set for an instance; 0 is none. The first of them counts. */
+export type AccountRoute = { account: AccountAccess; inboxes: Record<'tenant' | 'instance' | 'standard', number> }
+
 type Deps = {
   tenants: Pick<TenantCache, 'find'>
   standard: DefaultDestination
-  identities: Pick<InboxIdentities, 'identify' | 'identifyInTime'>
+  identities: Pick<InboxIdentities, 'identify' | 'identifyInTime' | 'lastKeyOf'>
+  secrets: Pick<WebhookSecrets, 'find'>
 }
 
 export class Routing {
@@ -26,14 +34,23 @@ export class Routing {
     this.#deps = deps
   }
 
-  /** Null while no helpdesk or no inbox is configured: received events wait. */
-  async accessOf({ ownerTag, inboxId: ownInbox }: Route): Promise<InboxAccess | null> {
+  /** Null while no helpdesk is configured. */
+  async accountOf({ ownerTag, inboxId: instance }: Route): Promise<AccountRoute | null> {
     const { standard } = this.#deps
     const tenant = await this.#tenantOf(ownerTag)
     const { baseUrl, apiToken, accountId } = tenant ?? standard
-    const inboxId = [tenant?.inboxId ?? 0, ownInbox, standard.inboxId].find((id) => id > 0)
-    if (baseUrl === null || apiToken === '' || inboxId === undefined) return null
-    return { baseUrl, accountId, inboxId, apiToken }
+    if (baseUrl === null || apiToken === '') return null
+    const inboxes = { tenant: tenant?.inboxId ?? 0, instance, standard: standard.inboxId }
+    return { account: { baseUrl, accountId, apiToken }, inboxes }
+  }
+
+  /** Null while no helpdesk or no inbox is configured: received events wait. */
+  async accessOf(route: Route): Promise<InboxAccess | null> {
+    const found = await this.accountOf(route)
+    if (!found) return null
+    const { tenant, instance, standard } = found.inboxes
+    const inboxId = [tenant, instance, standard].find((id) => id > 0)
+    return inboxId === undefined ? null : { ...found.account, inboxId }
   }
 
   /** For callbacks, which cannot wait until the helpdesk inbox is identified. */
@@ -48,10 +65,27 @@ export class Routing {
     return access && this.#deps.identities.identify(access)
   }
 
-  /** Empty when callbacks are not signed. */
-  async webhookSecretOf({ ownerTag }: Pick<Route, 'ownerTag'>): Promise<string> {
+  /**
+   * The secrets of the destination, of the tenant and of the service: each of them may sign a callback. Empty when callbacks
+   * are not signed. A callback to an instance that does not exist is signed with the secret of the service.
+   */
+  async webhookSecretsOf(route: Route | undefined): Promise<string[]> {
+    const destination = route && (await this.destinationOf(route))
+    return this.#secretsOf(route?.ownerTag ?? '', destination?.key)
+  }
+
+  /** The same without asking the helpdesk which inbox it has. */
+  async storedSecretsOf(route: Route): Promise<string[]> {
+    const access = await this.accessOf(route)
+    return this.#secretsOf(route.ownerTag, access ? await this.#deps.identities.lastKeyOf(access) : undefined)
+  }
+
+  async #secretsOf(ownerTag: string, key: DestinationKey | undefined): Promise<string[]> {
+    const { secrets, standard } = this.#deps
     const tenant = await this.#tenantOf(ownerTag)
-    return tenant?.webhookSecret ?? this.#deps.standard.webhookSecret
+    const ofDestination = key === undefined ? undefined : await secrets.find(key)
+    const all = [ofDestination ?? '', tenant?.webhookSecret ?? '', standard.webhookSecret]
+    return [...new Set(all)].filter((secret) => secret !== '')
   }
 
   async #tenantOf(ownerTag: string) {

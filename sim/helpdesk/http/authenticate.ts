@@ -28,6 +28,7 @@ export function authorOf({ desk }: Office, request: FastifyRequest): Author {
   if (token === undefined) {
     throw new RailsError(401, { errors: ['You need to sign in or sign up before continuing.'] })
   }
+  if (notesOn(request).fault?.kind === 'wrong_token') throw unauthorized('Invalid Access Token')
   const user = desk.state.users.find((one) => one.token === token)
   if (user) return { type: 'User', user }
   const bot = desk.state.agentBots.find((one) => one.token === token)
@@ -39,7 +40,6 @@ export function authenticate(office: Office, request: FastifyRequest): void {
   const { desk } = office
   const { fault } = notesOn(request)
   const author = authorOf(office, request)
-  if (fault?.kind === 'wrong_token') throw unauthorized('Invalid Access Token')
   const account = desk.state.accounts.get(Number((request.params as { account_id: string }).account_id))
   if (!account) throw notFound()
   if (account.suspended || fault?.kind === 'account_suspended') throw unauthorized('Account is suspended')

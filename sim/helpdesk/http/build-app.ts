@@ -49,6 +49,11 @@ export async function buildApp(office: Office, gate: FaultGate): Promise<{ app: 
   gate.guard(app)
   limitRequests(app, office)
   hideMissingRoutes(app, office)
+  // The clock of the simulator counts, so that a client can compare the clocks.
+  app.addHook('onSend', async (_, reply) => {
+    void reply.header('date', new Date(office.desk.clock.now()).toUTCString())
+    return Promise.resolve()
+  })
   app.addHook('onResponse', async (request, reply) => {
     const { method, url: path } = request
     office.visits.add({ at: office.desk.clock.now(), method, path, status: reply.statusCode })

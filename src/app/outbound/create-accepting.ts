@@ -68,9 +68,9 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
 function notedBy(
   firstCallbacks: FirstCallbacks,
   routing: OutboundDeps['routing'],
-): Pick<Routing, 'destinationOf' | 'webhookSecretOf'> {
+): Pick<Routing, 'destinationOf' | 'webhookSecretsOf'> {
   return {
-    webhookSecretOf: (sender) => routing.webhookSecretOf(sender),
+    webhookSecretsOf: (sender) => routing.webhookSecretsOf(sender),
     destinationOf: async (sender) => {
       const destination = await routing.destinationOf(sender)
       if (destination) firstCallbacks.note(destination)

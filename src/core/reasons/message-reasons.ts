@@ -114,6 +114,11 @@ export const messageReasons = {
     es: 'WhatsApp ha restringido esta cuenta: no puede escribir a personas que nunca le escribieron. Espere y escriba menos a desconocidos (hasta {time})',
     pt: 'o WhatsApp restringiu esta conta: ela não pode escrever a pessoas que nunca lhe escreveram. Espere e escreva menos a desconhecidos (até {time})',
   },
+  mayBeRestrictedUntil: {
+    en: 'WhatsApp refused a first message of this account and did not say whether the account is restricted. To be safe, the account writes only to people who wrote to it (until {time}). Try again then',
+    es: 'WhatsApp rechazó un primer mensaje de esta cuenta y no dijo si la cuenta está restringida. Por seguridad, la cuenta solo escribe a personas que le escribieron (hasta {time}). Inténtelo de nuevo después',
+    pt: 'o WhatsApp recusou uma primeira mensagem desta conta e não disse se a conta está restrita. Por segurança, a conta só escreve a pessoas que lhe escreveram (até {time}). Tente de novo depois',
+  },
   nothingToTakeBack: {
     en: 'there is nothing to take back',
     es: 'no hay nada que retirar',

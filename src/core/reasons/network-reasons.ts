@@ -88,6 +88,11 @@ export const networkReasons = {
     es: 'el mensaje no se envió: la red no tiene ahora dispositivos ni claves de los miembros de este grupo',
     pt: 'a mensagem não foi enviada: a rede não tem agora aparelhos nem chaves dos membros deste grupo',
   },
+  groupChanging: {
+    en: 'the message was not sent: members left the group again and again while it was prepared',
+    es: 'el mensaje no se envió: varios miembros salieron del grupo mientras se preparaba',
+    pt: 'a mensagem não foi enviada: vários membros saíram do grupo enquanto ela era preparada',
+  },
   keysMissing: {
     en: 'the message was not sent: the keys of {count} recipients are missing',
     es: 'el mensaje no se envió: no hay claves de {count} destinatarios',

@@ -1,30 +1,45 @@
 // The instance endpoints: create, list, inspect, patch, delete, and the bulk forms.
 
 import { Type } from 'typebox'
+import type { Static } from 'typebox'
 import { BridgeError } from '../../core/errors.ts'
 import { instanceNamePattern } from '../../core/instance.ts'
 import { spamguardMinChars, spamguardWindowMs } from '../../guard/spamguard.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { InstanceService } from '../../instances/instance-service.ts'
+import type { LinkedAccount } from '../../instances/linked-account.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { createFields, PatchBody, toSettings } from '../instance-settings.ts'
 import { Detail, ListItem, PendingLogout, pendingLogoutAdvice, State, Summary } from '../instance-view.ts'
 import { toDetail, toListItem, toSummary } from '../instance-view.ts'
 import { InstanceName, InstanceParams, instanceNameRule, nullable, responses } from '../schemas.ts'
+import { ConnectedInbox, connectCreated, setupStatuses } from './setup.ts'
+import type { SetupDeps } from './setup.ts'
 
 const maxBulk = 500
 const spamguard = { spamguard_window_ms: spamguardWindowMs, spamguard_min_chars: spamguardMinChars }
 
-export type InstanceDeps = { instances: InstanceRegistry; instanceService: InstanceService; clock: Clock }
+export type InstanceDeps = SetupDeps & {
+  instances: InstanceRegistry
+  instanceService: InstanceService
+  clock: Clock
+}
 
 const CreateBody = Type.Object(
   {
     name: InstanceName,
     ...createFields,
     resume: Type.Optional(Type.Boolean({ description: 'Take up the kept session of a deleted instance of this name' })),
+    inbox: Type.Optional(
+      nullable(Type.Boolean({ description: 'true: also create the helpdesk inbox, or adopt that of inbox_id' })),
+    ),
   },
   { title: 'InstanceCreate' },
+)
+const Created = Type.Object(
+  { ...Summary.properties, inbox: Type.Optional(ConnectedInbox) },
+  { title: 'InstanceCreated', description: 'inbox is there when it was asked for' },
 )
 const Patched = Type.Object({
   ...Summary.properties,
@@ -66,26 +81,44 @@ export function addInstanceRoutes(app: HttpApp, deps: InstanceDeps): void {
 
 const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['instances'] })
 
-function addCollectionRoutes(app: HttpApp, { instances, instanceService }: InstanceDeps): void {
+function addCollectionRoutes(app: HttpApp, deps: InstanceDeps): void {
   app.post(
     '/api/instances',
     {
       schema: {
         ...about('createInstance', 'Create an instance and open its pairing; an existing one is asked to become ready'),
         body: CreateBody,
-        response: responses({ 200: Summary, 201: Summary }, 409),
+        response: responses({ 200: Created, 201: Created }, ...setupStatuses),
       },
     },
     async ({ body }, reply) => {
-      const { created, account } = await instanceService.create(body.name, toSettings(body), body.resume ?? false)
-      return reply.code(created ? 201 : 200).send(toSummary(account))
+      const { created, account, inbox } = await (body.inbox ? createWithInbox(deps, body) : create(deps, body))
+      return reply.code(created ? 201 : 200).send({ ...toSummary(account), ...(inbox && { inbox }) })
     },
   )
   app.get(
     '/api/instances',
     { schema: { ...about('listInstances', 'All instances'), response: { 200: Type.Array(ListItem) } } },
-    () => instances.list().map(toListItem),
+    () => deps.instances.list().map(toListItem),
   )
+}
+
+type CreateRequest = Static<typeof CreateBody>
+type CreateOutcome = { created: boolean; account: LinkedAccount; inbox?: Static<typeof ConnectedInbox> }
+
+function create({ instanceService }: InstanceDeps, body: CreateRequest): Promise<CreateOutcome> {
+  return instanceService.create(body.name, toSettings(body), body.resume ?? false)
+}
+
+/** The helpdesk inbox is asked for before anything is stored, and set up after the pairing is open. */
+async function createWithInbox(deps: InstanceDeps, body: CreateRequest): Promise<CreateOutcome> {
+  const { inbox_id: asked, ...settings } = body
+  const existing = deps.instances.find(body.name)?.record
+  const route = { ownerTag: body.owner_tag ?? existing?.ownerTag ?? '', inboxId: existing?.inboxId ?? 0 }
+  const inboxId = asked || null
+  await deps.setup.assertPossible(route, { inboxId })
+  const outcome = await create(deps, settings)
+  return { ...outcome, inbox: await connectCreated(deps, body.name, inboxId) }
 }
 
 function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: InstanceDeps): void {

@@ -44,6 +44,8 @@ import { addPairingRoutes } from '../routes/pairing.ts'
 import type { PairingDeps } from '../routes/pairing.ts'
 import { addPublicStatsRoutes } from '../routes/public-stats.ts'
 import type { PublicStatsDeps } from '../routes/public-stats.ts'
+import { addSetupRoutes } from '../routes/setup.ts'
+import type { SetupDeps } from '../routes/setup.ts'
 import { addTenantRoutes } from '../routes/tenants.ts'
 import type { TenantDeps } from '../routes/tenants.ts'
 import { addUsageRoutes } from '../routes/usage.ts'
@@ -65,6 +67,7 @@ export type ServerRoutes = {
   operations: OperationsDeps
   publicStats: PublicStatsDeps
   instances: InstanceDeps
+  setup: SetupDeps
   pairing: PairingDeps
   parked: ParkedDeps
   tenants: TenantDeps
@@ -118,6 +121,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addOperationsRoutes(app, routes.operations)
   addPublicStatsRoutes(app, routes.publicStats)
   addInstanceRoutes(app, routes.instances)
+  addSetupRoutes(app, routes.setup)
   addPairingRoutes(app, routes.pairing)
   addParkedRoutes(app, routes.parked)
   addTenantRoutes(app, routes.tenants)

@@ -4,14 +4,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Route, Sender } from '../../bridge/conversations/route.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import { carriesSignature, checkSignature } from '../../downstream/signature.ts'
+import { carriesSignature, checkSignatures } from '../../downstream/signature.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import type { ClockDifferences } from './clock-differences.ts'
 
 type Deps = {
   instances: { find(name: InstanceName): { readonly record: Sender } | undefined }
-  routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
+  routing: Pick<Routing, 'destinationOf' | 'webhookSecretsOf'>
   clocks: Pick<ClockDifferences, 'refused' | 'agreed'>
   clock: Pick<Clock, 'now'>
 }
@@ -24,35 +24,30 @@ export class CallbackAdmission {
   }
 
   /**
-   * Refuses a callback whose answer does not depend on its body. If the secret must be read from the database first, the body
+   * Refuses a callback whose answer does not depend on its body. If the secrets must be read from the database first, the body
    * is read too: the message is then known when the database does not answer.
    */
   async screen(name: InstanceName, headers: IncomingHttpHeaders): Promise<void> {
     const sender = this.#deps.instances.find(name)?.record
-    const secret = await knownAtOnce(this.#secretOf(sender))
-    if (secret === undefined) return
-    if (secret !== '' && !carriesSignature(headers)) throw notSigned()
-    if (secret === '' && !sender) throw notFound(name)
+    const secrets = await knownAtOnce(this.#deps.routing.webhookSecretsOf(sender))
+    if (secrets === undefined) return
+    if (secrets.length > 0 && !carriesSignature(headers)) throw notSigned()
+    if (secrets.length === 0 && !sender) throw notFound(name)
   }
 
   /** Checks the signature first: a caller without the secret must not learn which instances exist. */
   async admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
     const { instances, routing } = this.#deps
     const sender = instances.find(name)?.record
-    const secret = await this.#secretOf(sender)
-    if (secret !== '') this.#check(sender, raw, headers, secret)
+    const secrets = await routing.webhookSecretsOf(sender)
+    if (secrets.length > 0) this.#check(sender, raw, headers, secrets)
     if (!sender) throw notFound(name)
     return { sender, destination: await routing.destinationOf(sender) }
   }
 
-  /** Callbacks to an instance that does not exist are signed with the secret of the default destination. */
-  #secretOf(sender: Sender | undefined): Promise<string> {
-    return this.#deps.routing.webhookSecretOf(sender ?? { ownerTag: '' })
-  }
-
-  #check(sender: Sender | undefined, rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): void {
+  #check(sender: Sender | undefined, rawBody: Buffer, headers: IncomingHttpHeaders, secrets: readonly string[]): void {
     const { clocks, clock } = this.#deps
-    const verdict = checkSignature({ headers, rawBody }, secret, clock.now())
+    const verdict = checkSignatures({ headers, rawBody }, secrets, clock.now())
     if (verdict === 'wrong') throw notSigned()
     if (verdict === 'right') {
       if (sender) clocks.agreed(sender.name)

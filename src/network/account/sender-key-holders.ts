@@ -6,6 +6,8 @@
 
 import type { Person } from '../../core/address.ts'
 import type { Jid } from '../../core/ids.ts'
+import { SendError } from '../../core/network.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
 import { jidDecode } from '../library/library.ts'
 import type { AuthenticationCreds } from '../library/library.ts'
 import type { ConnectionKeys } from './connection-keys.ts'
@@ -21,6 +23,8 @@ type Given = { marks: Marks; renewals: number }
 type Deps = { connectionKeys: ConnectionKeys; creds: AuthenticationCreds }
 
 export const senderKeyHoldersKind = 'sender-key-memory'
+/** How often a message is sealed again because the key was renewed meanwhile. */
+export const mostRenewals = 3
 
 export class SenderKeyHolders {
   readonly #deps: Deps
@@ -113,4 +117,12 @@ function senderKeyName(group: Jid, own: Jid | undefined): string | undefined {
   const { user, device = 0, domainType = 0 } = jidDecode(own) ?? {}
   if (user === undefined) return undefined
   return `${group}::${domainType === 0 ? user : `${user}_${domainType}`}::${device}`
+}
+
+/**
+ * To be called before a message is sealed. While members come and go, it would be sealed again and again, and would occupy its
+ * chat for as long. The message can be tried again later.
+ */
+export function limitRenewals(renewals: number): void {
+  if (renewals > mostRenewals) throw new SendError('not_sent', writeReason('groupChanging'))
 }

@@ -108,16 +108,60 @@ test('a server that pauses for longer than 20 s is asked until it announces the 
   played.deliver(60)
   await played.clock.advance(25_000)
   assert.equal(played.ended, 1)
-  const { length } = played.asked
   await played.clock.advance(60_000)
-  assert.equal(played.asked.length, length + 12)
+  const { length } = played.asked
   played.deliver(100)
   await played.clock.advance(100)
-  assert.equal(played.asked.length, length + 13)
+  assert.equal(played.asked.length, length + 1)
   played.announceEnd()
-  await played.clock.advance(60_000)
-  assert.equal(played.asked.length, length + 13)
+  await played.clock.advance(120_000)
+  assert.equal(played.asked.length, length + 1)
   assert.deepEqual([played.begun, played.ended, played.clock.pending], [1, 1, 0])
+})
+
+test('a server that never announces the end is asked less and less often, at last once a minute', async () => {
+  const played = new Played()
+  played.preview()
+  played.deliver(60)
+  await played.clock.advance(3_600_000)
+  const pauses = played.asked.map((at, n) => at - (played.asked[n - 1] ?? 0))
+  const rests = pauses.filter((ms) => ms >= 10_000).map((ms) => Math.floor(ms / 1000))
+  assert.deepEqual(rests.slice(0, 4), [10, 20, 40, 60])
+  assert.ok(
+    rests.slice(3).every((seconds) => seconds === 60),
+    String(rests),
+  )
+  assert.ok(rests.length > 55, String(rests.length))
+})
+
+test('after a long pause, the windows follow each other as at the beginning', async () => {
+  const played = new Played()
+  played.preview()
+  played.deliver(60)
+  await played.clock.advance(600_000)
+  const before = played.asked.length
+  for (let window = 0; window < 3; window++) {
+    played.deliver(100)
+    await played.clock.advance(100)
+  }
+  assert.equal(played.asked.length, before + 3)
+  // The server pauses once more.
+  await played.clock.advance(10_000)
+  assert.ok(played.asked.length > before + 5, 'the pauses begin short again')
+})
+
+test('an account whose server never announces the end looks once a second', async () => {
+  const played = new Played()
+  played.preview()
+  await played.clock.advance(60_000)
+  let timers = 0
+  const after = played.clock.after.bind(played.clock)
+  played.clock.after = (ms, work) => {
+    timers += 1
+    return after(ms, work)
+  }
+  await played.clock.advance(60_000)
+  assert.ok(timers <= 130, `${timers} timers in a minute`)
 })
 
 test('a server gets no request before it announces a backlog, and the account stops waiting after 20 s', async () => {

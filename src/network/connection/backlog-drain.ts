@@ -4,7 +4,8 @@
 // wait behind the backlog on the server, so a client that stops asking gets nothing any more. The next window is asked for
 // when the last one has come and most of it is stored: this bounds the memory. The server announces the end of the backlog.
 // Without an announcement the backlog counts as over when nothing of it has come or was stored for a while. The service
-// goes on asking, because the server may only have paused.
+// goes on asking, because the server may only have paused, but after longer pauses: a server that never announces the end
+// would get requests for as long as the connection lives.
 
 import type { Clock } from '../../lib/clock.ts'
 import { CountedTime } from '../../lib/counted-time.ts'
@@ -20,6 +21,10 @@ const pauseMs = 100
 const firstPatienceMs = 1000
 /** The longest time from one request to the next, when nothing comes. A server may give less than it was asked for. */
 const longestPauseMs = 5000
+/** The same when the backlog counts as over. */
+const longestPauseAfterMs = 60_000
+/** How often the service looks whether it must ask again, when the backlog counts as over and nothing comes. */
+const lookAfterMs = 1000
 /** After this time without progress the account does not wait for the end any longer. */
 const quietMs = 20_000
 
@@ -95,8 +100,9 @@ export class BacklogDrain {
   }
 
   #lookLater(): void {
+    const isQuiet = this.#isOver && this.#awaited === windowSize
     this.#cancelLook?.()
-    this.#cancelLook = this.#deps.clock.after(pauseMs, this.#look.bind(this))
+    this.#cancelLook = this.#deps.clock.after(isQuiet ? lookAfterMs : pauseMs, this.#look.bind(this))
   }
 
   #look(): void {
@@ -108,7 +114,8 @@ export class BacklogDrain {
       this.#lookLater()
       return
     }
-    if (this.#awaited > 0) this.#patienceMs = Math.min(this.#patienceMs * 2, longestPauseMs)
+    const longestMs = this.#isOver ? longestPauseAfterMs : longestPauseMs
+    if (this.#awaited > 0) this.#patienceMs = Math.min(this.#patienceMs * 2, longestMs)
     this.#ask()
   }
 
@@ -118,6 +125,7 @@ export class BacklogDrain {
     this.#awaited -= 1
     this.#patienceMs = this.#usualPatienceMs
     this.#progressAt = this.#time.ms
+    if (isFirstOfWindow && this.#isOver && !this.#isStopped) this.#lookLater()
   }
 
   #noteStored(): void {

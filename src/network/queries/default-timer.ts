@@ -10,9 +10,11 @@ export type DefaultTimer = { seconds: number; setAt: number }
 
 const tag = 'disappearing_mode'
 
+/** Rejects also when the server answers without a timer: an account without a default has the duration 0. */
 export async function askDefaultTimer(ask: Ask, ownJid: Jid): Promise<DefaultTimer> {
   const users = [{ tag: 'user', attrs: { jid: ownJid } }]
   const [answer] = await askAboutUsers(ask, { context: 'interactive', about: [{ tag, attrs: {} }], users })
   const { duration, t } = answer?.about.get(tag)?.attrs ?? {}
-  return { seconds: timerSeconds(Number(duration ?? 0)) ?? 0, setAt: Number(t ?? 0) || 0 }
+  if (duration === undefined) throw new Error('the server does not tell the default timer')
+  return { seconds: timerSeconds(Number(duration)) ?? 0, setAt: Number(t ?? 0) || 0 }
 }

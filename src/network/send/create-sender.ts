@@ -4,6 +4,7 @@ import type { Agent } from 'node:https'
 import type { NetworkMessageId } from '../../core/ids.ts'
 import type { OutgoingContent } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Account } from '../account/account.ts'
 import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import { MediaHosts } from '../files/media-hosts.ts'
@@ -27,6 +28,7 @@ type Deps = {
   account: Account
   keyHolders: SenderKeyHolders
   clock: Clock
+  log: Log
   gone: AbortSignal
   ask: Ask
   /** The proxy's agent, for uploads. */
@@ -36,13 +38,13 @@ type Deps = {
 }
 
 export function createSender(deps: Deps): { sender: MessageSender; rosters: GroupRosters } {
-  const { socket, account, keyHolders, clock, gone, ask, agent, findSent } = deps
+  const { socket, account, keyHolders, clock, log, gone, ask, agent, findSent } = deps
   const upload = new MediaUpload({ hosts: new MediaHosts(ask, clock), agent, clock, gone })
   const directory = new DeviceDirectory({ socket, cache: account.devices, ask })
   const rosters = new GroupRosters({ socket, directory, identities: account.identities, clock })
   const timers = new OutgoingTimers({ socket, account, rosters, ask, clock })
   const sealer = new StanzaSealer(socket, gone)
-  const missed = new MissedDevices({ socket, sealer, directory, rosters, keyHolders, clock })
+  const missed = new MissedDevices({ socket, account, sealer, directory, rosters, keyHolders, clock, log })
   const sender = new MessageSender({
     encoder: new MessageEncoder({ socket, account, upload, timers, clock, gone, findSent }),
     sealer: new MessageSealer({ socket, account, keyHolders, directory, rosters, ask, sealer, missed }),

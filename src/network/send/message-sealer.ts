@@ -19,7 +19,7 @@ import { ownIdentity } from './own-identity.ts'
 import type { SealRequest, StanzaSealer, WithoutDeadline } from './stanza-sealer.ts'
 import { findPerson } from '../queries/find-person.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
-import { isHolder } from '../account/sender-key-holders.ts'
+import { isHolder, limitRenewals } from '../account/sender-key-holders.ts'
 import type { Holders, SenderKeyHolders } from '../account/sender-key-holders.ts'
 import type { Ask } from '../queries/user-sync.ts'
 
@@ -83,7 +83,8 @@ export class MessageSealer {
     return { stanza, written }
   }
 
-  async #forGroup(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
+  async #forGroup(request: SealRequest, withoutDeadline: WithoutDeadline, renewed = 0): Promise<SealedMessage> {
+    limitRenewals(renewed)
     const { chat } = request
     const { keyHolders, rosters, socket, sealer, missed } = this.#deps
     const renewals = keyHolders.renewalsOf(chat)
@@ -92,7 +93,7 @@ export class MessageSealer {
     const holders = await keyHolders.of(chat)
     if (isOutdated(holders, roster)) {
       await keyHolders.renew(chat)
-      return this.#forGroup(request, withoutDeadline)
+      return this.#forGroup(request, withoutDeadline, renewed + 1)
     }
     const attrs = groupAttributes(metadata)
     const own = ownIdentity(socket)
@@ -102,7 +103,7 @@ export class MessageSealer {
     const fanOut = { devices, sender: own.senderIn(attrs.addressing_mode), attrs, hash, hasKey, beforeKey }
     const { stanza, given } = await sealer.toGroup(request, fanOut, withoutDeadline)
     // A member has left meanwhile, and the message is sealed with the old key.
-    if (renewals !== keyHolders.renewalsOf(chat)) return this.#forGroup(request, withoutDeadline)
+    if (renewals !== keyHolders.renewalsOf(chat)) return this.#forGroup(request, withoutDeadline, renewed + 1)
     const readers = [...given, ...devices.filter(hasKey)]
     const others = metadata.participants.filter(({ id }) => !own.isOwn(userOf(id)))
     if (others.length > 0 && !readers.some(({ user }) => !own.isOwn(user))) throw unreachableGroupError()

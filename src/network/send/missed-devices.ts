@@ -1,12 +1,15 @@
 // Sends a message also to the devices that the account did not know of when it sealed the message.
 //
 // The server compares lists of devices by their hash. If the hash in its acknowledgement differs from ours, the lists are
-// asked for again, and the message goes to the missing devices under the same id.
+// asked for again, and the message goes to the missing devices under the same id. This is tried once. If it fails, the device
+// of a group's member asks for the message itself. A device of a person does not get it: the person's other devices have it.
 
 import type { Jid } from '../../core/ids.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { ignoreRejection } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Account } from '../account/account.ts'
+import { limitRenewals } from '../account/sender-key-holders.ts'
 import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import { isJidGroup } from '../library/library.ts'
 import type { BinaryNode, WASocket } from '../library/library.ts'
@@ -19,11 +22,13 @@ import type { SealRequest, StanzaSealer } from './stanza-sealer.ts'
 
 type Deps = {
   socket: WASocket
+  account: Pick<Account, 'sessionId'>
   sealer: StanzaSealer
   directory: DeviceDirectory
   rosters: GroupRosters
   keyHolders: SenderKeyHolders
   clock: Clock
+  log: Log
 }
 /** `users` are those whom the message was sealed for. */
 type Lists = { users: Set<string>; isMissing: (one: Device) => boolean; serverHash: string }
@@ -63,11 +68,20 @@ export class MissedDevices {
     const sent = this.#sent.get(id)
     this.#sent.delete(id)
     if (!sent || error !== undefined || phash === undefined || phash === sent.hash()) return
-    // If this fails, a group's device asks for the message.
-    this.#repair(sent, phash).catch(ignoreRejection)
+    const { account, log } = this.#deps
+    const line = { session: account.sessionId, message_id: id, is_group: isJidGroup(sent.request.chat) === true }
+    this.#repair(sent, phash).then(
+      (isSent) => {
+        log.debug({ ...line, is_sent: isSent }, 'the network knows other devices of the recipients')
+      },
+      (err: unknown) => {
+        log.warn({ ...line, err }, 'a message did not reach a device that only the network knew')
+      },
+    )
   }
 
-  async #repair({ request, devices }: Sent, serverHash: string): Promise<void> {
+  /** False when no device is missing, or when the keys of none can be had. */
+  async #repair({ request, devices }: Sent, serverHash: string): Promise<boolean> {
     const { socket } = this.#deps
     const { chat } = request
     const own = ownIdentity(socket)
@@ -79,9 +93,11 @@ export class MissedDevices {
       ? await this.#forGroup(resent, { users: usersOf(devices), isMissing, serverHash })
       : await this.#forPerson(resent, isMissing)
     if (stanza) await socket.sendNode(stanza)
+    return stanza !== undefined
   }
 
-  async #forGroup(request: SealRequest, lists: Lists): Promise<BinaryNode | undefined> {
+  async #forGroup(request: SealRequest, lists: Lists, renewed = 0): Promise<BinaryNode | undefined> {
+    limitRenewals(renewed)
     const { keyHolders, rosters, sealer, socket } = this.#deps
     const { chat } = request
     const { users, isMissing, serverHash } = lists
@@ -97,7 +113,7 @@ export class MissedDevices {
     await keyHolders.noteGiven(chat, jids)
     const stanza = await sealer.toMissed(request, { sender, attrs }, missing)
     // A member has left meanwhile. The stanza may hold the new key for this member, and the note about it is gone.
-    if (renewals !== keyHolders.renewalsOf(chat)) return this.#forGroup(request, lists)
+    if (renewals !== keyHolders.renewalsOf(chat)) return this.#forGroup(request, lists, renewed + 1)
     return stanza
   }
 

@@ -79,16 +79,22 @@ export class OutgoingTimers {
     return { seconds: timerSeconds(ephemeralExpiration) ?? 0, setAt: Number(ephemeralSettingTimestamp ?? 0) }
   }
 
-  /** Asks once per connection. If the server does not answer, the message leaves without a timer. */
+  /** One question for all messages that wait for it. If the server does not answer, the message leaves without a timer. */
   #askDefault(): Promise<DefaultTimer | undefined> {
-    const { ask, socket, clock } = this.#deps
-    this.#asked ??= askDefaultTimer(ask, ownIdentity(socket).jidFor('')).then((found) => {
-      const mode = { ephemeralExpiration: found.seconds, ephemeralSettingTimestamp: found.setAt }
-      const { accountSettings } = socket.authState.creds
-      socket.ev.emit('creds.update', { accountSettings: { ...accountSettings, defaultDisappearingMode: mode } })
-      return found
-    })
-    const late = () => new Error('the server does not tell the default timer')
-    return withDeadline(clock, defaultMs, this.#asked, late).catch(ignoreRejection)
+    const asked = (this.#asked ??= this.#keepDefault().finally(() => {
+      this.#asked = undefined
+    }))
+    const late = () => new Error('the server does not tell the default timer in time')
+    return withDeadline(this.#deps.clock, defaultMs, asked, late).catch(ignoreRejection)
+  }
+
+  /** The library keeps the answer with the credentials, so that it is asked for once. */
+  async #keepDefault(): Promise<DefaultTimer> {
+    const { ask, socket } = this.#deps
+    const found = await askDefaultTimer(ask, ownIdentity(socket).jidFor(''))
+    const mode = { ephemeralExpiration: found.seconds, ephemeralSettingTimestamp: found.setAt }
+    const { accountSettings } = socket.authState.creds
+    socket.ev.emit('creds.update', { accountSettings: { ...accountSettings, defaultDisappearingMode: mode } })
+    return found
   }
 }

@@ -7,6 +7,7 @@ import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { DurableRepository } from '../account/durable-signal.ts'
+import { mostRenewals } from '../account/sender-key-holders.ts'
 import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import { encodeWAMessage, extractE2ESessionFromRetryReceipt, isJidGroup } from '../library/library.ts'
 import type { BinaryNode, proto, WASocket } from '../library/library.ts'
@@ -75,11 +76,13 @@ export class Resends {
     else await socket.assertSessions([asking], true)
   }
 
-  async #send(request: Known, receipt: BinaryNode): Promise<void> {
+  /** If the key is renewed again and again, the device gets the message without it, and the key with the next message. */
+  async #send(request: Known, receipt: BinaryNode, renewed = 0): Promise<void> {
     const { keyHolders, rosters, socket } = this.#deps
     const { chat, id, asking, message } = request
     const renewals = keyHolders.renewalsOf(chat)
-    const getsKey = isJidGroup(chat) && (await this.#noteAsking(request))
+    const isLast = renewed === mostRenewals
+    const getsKey = isJidGroup(chat) && (await this.#noteAsking(request)) && !isLast
     await this.#openSession(asking, receipt)
     const own = ownIdentity(socket)
     const mode = isJidGroup(chat) ? groupAttributes(await rosters.metadataOf(chat)).addressing_mode : 'pn'
@@ -90,7 +93,7 @@ export class Resends {
     const [sealed] = await this.#repository.encryptAll([{ jid: asking, data }])
     if (!sealed) throw new Error('there is no session with the device')
     // A member has left meanwhile. If the device is the member's, it must not get the new key.
-    if (renewals !== keyHolders.renewalsOf(chat)) return this.#send(request, receipt)
+    if (renewals !== keyHolders.renewalsOf(chat) && !isLast) return this.#send(request, receipt, renewed + 1)
     const { type, edit, sealed: labels } = labelsOf(message)
     const count = childOf(receipt, 'retry')?.attrs['count'] ?? '1'
     const enc = { tag: 'enc', attrs: { v: '2', type: sealed.type, count, ...labels }, content: sealed.ciphertext }

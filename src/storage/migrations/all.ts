@@ -20,6 +20,7 @@ import { repeatedWrites } from './015-repeated-writes.ts'
 import { lookups } from './016-lookups.ts'
 import { paceOfLinks } from './017-pace-of-links.ts'
 import { clientVersion } from './018-client-version.ts'
+import { webhookSecrets } from './019-webhook-secrets.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   lookups,
   paceOfLinks,
   clientVersion,
+  webhookSecrets,
 ]

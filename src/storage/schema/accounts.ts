@@ -77,6 +77,14 @@ export type DestinationPlaceTable = {
   key: DestinationKey
 }
 
+/** The secret with which a helpdesk inbox signs its callbacks. */
+export type WebhookSecretTable = {
+  destination: DestinationKey
+  /** The destination that the secret was stored for, to which its encryption is bound: the row may be moved to another one. */
+  sealed_for: DestinationKey
+  secret: Sealed
+}
+
 export type SessionKeyTable = {
   session_id: string
   kind: string
@@ -140,6 +148,12 @@ export const tenantSecrets = {
   table: 'tenants',
   key: ['owner_tag'],
   columns: ['downstream_api_token', 'webhook_hmac_secret'],
+} as const satisfies SecretColumns
+
+export const webhookSecretColumns = {
+  table: 'webhook_secrets',
+  key: ['sealed_for'],
+  columns: ['secret'],
 } as const satisfies SecretColumns
 
 export const sessionKeySecrets = {

@@ -110,6 +110,10 @@ export class ScriptedHelpdesk implements Downstream {
     }
   }
 
+  account(): never {
+    throw new Error('no bed sets up a helpdesk inbox')
+  }
+
   /** Writes a message down, as the helpdesk does sooner or later. */
   async commit(destination: string, conversationId: number, message: NewMessage): Promise<Posted> {
     this.#mustExist(conversationId)

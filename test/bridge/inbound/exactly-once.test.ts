@@ -48,6 +48,7 @@ describe('exactly once', () => {
     }
     await bed.receive(message('late'))
     await bed.receive(message('after it'))
+    await waitUntil('the post is lost', () => late !== undefined)
     for (let passed = 0; passed < 15_000; passed += 500) await bed.pass(500)
     await late?.()
     await bed.postedWithin(3, 10_000)
@@ -78,6 +79,7 @@ describe('exactly once', () => {
       return broken.promise
     }
     await bed.receive(message('slow'))
+    await waitUntil('the post is under way', () => late !== undefined)
     await bed.pass(60_000)
     broken.reject(new DownstreamError('transient', 'answered 502', { mayHaveHappened: true }))
     for (let passed = 0; passed < 15_000; passed += 500) await bed.pass(500)
@@ -126,7 +128,7 @@ describe('exactly once', () => {
       if (call === 'post' && key === desk.key && losses-- > 0) lost()
     }
     await bed.receive(message('one'))
-    await bed.settle()
+    await waitUntil('the post is lost', () => losses === 0)
     bed.routes.set('a', { ...desk, key: 'http://other|1|1', baseUrl: 'http://other' })
     await bed.restart()
     await bed.postedWithin(1, 60_000)
@@ -136,12 +138,15 @@ describe('exactly once', () => {
 
   test('a message that goes to another destination after a failure is known there', async () => {
     await using bed = await BridgeBed.open()
+    let failures = 0
     bed.helpdesk.script = (call, { key }) => {
-      if (call === 'post' && key === desk.key) throw new DownstreamError('transient', 'answered 503')
+      if (call !== 'post' || key !== desk.key) return
+      failures += 1
+      throw new DownstreamError('transient', 'answered 503')
     }
     const first = message('one')
     await bed.receive(first)
-    await bed.settle()
+    await waitUntil('the post has failed', () => failures === 1)
     bed.routes.set('a', { ...desk, key: 'http://other|1|1', baseUrl: 'http://other' })
     await bed.postedWithin(1, 60_000)
     await bed.receive(eventAbout('edit', first))
@@ -164,7 +169,7 @@ describe('one conversation', () => {
       return answer.promise
     }
     await bed.receive(message('one'))
-    await bed.settle()
+    await waitUntil('the conversation is being opened', () => commit !== undefined)
     const restarted = bed.restart({ crash: true })
     answer.reject(new DownstreamError('transient', 'the process is dead', { mayHaveHappened: true }))
     await restarted
@@ -207,11 +212,14 @@ describe('one conversation', () => {
   test('that was refused is opened at the next attempt, without the wait', async () => {
     await using bed = await BridgeBed.open()
     const open = bed.helpdesk.openConversation.bind(bed.helpdesk)
+    let isRefused = false
     bed.helpdesk.openConversation = () => {
       bed.helpdesk.openConversation = open
+      isRefused = true
       return Promise.reject(new DownstreamError('transient', 'busy'))
     }
     await bed.receive(message('one'))
+    await waitUntil('the opening is refused', () => isRefused)
     await bed.postedWithin(1, 3000)
   })
 })
@@ -277,7 +285,11 @@ describe('lanes', () => {
     await bed.receive(message('by phone', { chat: person('5511988887777') }))
     await bed.receive(message('by lid again', { chat: lidOnly }))
     await bed.receive(message('by both', { chat: both }))
-    await bed.settle()
+    // The first message is being worked on.
+    await waitUntil('the other three wait in one queue', () => {
+      const { chats, longest } = bed.inbound.queues()
+      return chats === 1 && longest === 3
+    })
     bed.routes.set('a', desk)
     bed.set.held.releaseAll()
     await bed.posted(4)

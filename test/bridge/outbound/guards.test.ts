@@ -63,6 +63,21 @@ test('a refused first message is no strike and stops no other one when the netwo
   assert.deepEqual(bed.texts(), ['to the next stranger'])
 })
 
+test('when the network does not say whether it restricts the account, messages to other strangers are refused with that reason', async () => {
+  await using set = await setUp()
+  const { bed, offer } = set
+  bed.network.restriction = null
+  bed.network.fault({ kind: 'ack_error', code: 463 })
+  assertRefused(await offer(), 'SERVICE_MESSAGE_REFUSED', /refused the message \(code 463\)/)
+  const until = new Date(bed.clock.now() + 600_000).toISOString()
+  const reason = new RegExp(`did not say whether the account is restricted.*\\(until ${until}\\)`)
+  assertRefused(await offer('to the next stranger'), 'SERVICE_MESSAGE_REFUSED', reason)
+  assert.equal(announced(bed, 'strike'), 0)
+  await bed.pass(600_000)
+  assert.equal((await offer('ten minutes later')).status, 200)
+  assert.deepEqual(bed.texts(), ['ten minutes later'])
+})
+
 test('a risk decays: velocity within a minute, refusals within ten', async () => {
   await using set = await setUp()
   const { bed, offer, risk } = set

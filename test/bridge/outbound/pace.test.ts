@@ -56,3 +56,17 @@ test('when 200 messages wait in the warm-up of a number, the refusal says so', a
   const reason = /may send at most 1 per minute today \(day 2 of 7\), and 200 messages already wait/
   assertRefused(await bed.post(bed.callback(5000, 'one too many')), 'SERVICE_OUTBOX_FULL', reason)
 })
+
+test('a message that could not be stored leaves its place to the next one', async () => {
+  await using bed = await OutboundBed.open({ environment: { SERVICE_OUTGOING_RATE_LIMIT: '1' } })
+  // Bob has written before, so that a message takes its place while it is stored.
+  await bed.hears('hi')
+  const change = (sql: string) => bed.database.write({ sql, parameters: [] })
+  await change(`CREATE TRIGGER refuses BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'no'); END`)
+  assert.equal((await bed.post(bed.callback(1, 'not stored'))).status, 500)
+  await change('DROP TRIGGER refuses')
+  const answer = bed.post(bed.callback(2, 'stored'))
+  await bed.until('it has left', () => bed.texts().length === 1, { stepMs: 0 })
+  assert.equal((await answer).status, 200)
+  assert.equal(bed.clock.monotonic(), 0)
+})

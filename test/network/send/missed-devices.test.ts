@@ -167,3 +167,20 @@ test('a hash that stays another one costs one question, not one for every messag
   assert.equal(acks().filter(({ attrs }) => attrs['phash'] !== undefined).length, 3)
   assert.equal(questions(), before + 1)
 })
+
+test('a message that cannot be sent to a missing device is a warning without the text and the number', async () => {
+  await using set = await stage()
+  const { bed, bob, group, session } = set
+  const warnings = () => bed.logs.withMessage('a message did not reach a device that only the network knew')
+  for (const [n, chat] of [bob.user.pnJid, group.jid].entries()) {
+    await session.send(chat, plain('one'), `3EB00000000000${n}1`)
+    bob.addDevice({ isTold: false })
+    bed.sim.fault({ kind: 'query_error', query: n === 0 ? 'usync get usync' : 'w:g2 get query', code: 500, times: 1 })
+    const id = `3EB00000000000${n}2`
+    await session.send(chat, plain('a secret'), id)
+    await waitUntil('the failure is logged', () => warnings().length === n + 1)
+    const line = warnings()[n]
+    assert.deepEqual([line?.['session'], line?.['message_id'], line?.['is_group']], ['s', id, n === 1])
+    assert.doesNotMatch(JSON.stringify(line), /a secret|5511888880001/)
+  }
+})

@@ -2,7 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
+import { IqError } from '../../../sim/network/server/iq-router.ts'
+import { child, stanza } from '../../../sim/network/wire/stanza.ts'
+import type { Stanza } from '../../../sim/network/wire/stanza.ts'
 import type { SendOptions } from '../../../src/core/network.ts'
 import { engines } from '../../harness/databases.ts'
 import { day, timerOf, week } from '../../harness/timers.ts'
@@ -30,6 +34,16 @@ async function storedTimers(bed: Bed): Promise<string[]> {
 
 async function storedOld(bed: Bed): Promise<string[]> {
   return bed.store.idsOf('s', 'old-chat')
+}
+
+function refuseToAnswer(): never {
+  throw new IqError(503, 'service-unavailable')
+}
+
+/** The server answers about the account, but cannot tell its default. */
+function answerWithoutTimer({ user }: SimPhone): Stanza[] {
+  const mode = stanza('disappearing_mode', {}, [stanza('error', { code: '404' })])
+  return [stanza('usync', {}, [stanza('list', {}, [stanza('user', { jid: user.pnJid }, [mode])])])]
 }
 
 for (const engine of engines) {
@@ -61,6 +75,26 @@ for (const engine of engines) {
       await waitUntil('the chat is stored', async () => (await storedOld(bed)).length > 0)
       assert.equal(await timerOfText(line, bob, { isFirst: true }), undefined)
       assert.equal(await timerOfText(line, eve), undefined)
+      assert.equal(await timerOfText(line, eve, { isFirst: true }), week)
+    })
+
+    test('are the default of the account in the next new chat, after a question for it has failed', async () => {
+      await using bed = await Bed.open({ engine })
+      const phone = bed.sim.account({ phone: '5511999990001', name: 'Ana' })
+      const [bob, carl, eve] = ['1', '2', '3'].map((n) => bed.sim.person({ phone: `551188888000${n}` }))
+      assert.ok(bob && carl && eve)
+      const pairing = await bed.dial('s')
+      await phone.scan(await pairing.qr())
+      await pairing.closing()
+      const line = await bed.online('s')
+      phone.user.defaultTimer = { seconds: week, setAt: 1_750_000_000 }
+      const answers = [() => refuseToAnswer(), () => answerWithoutTimer(phone)]
+      bed.sim.router.override('usync get usync', ({ content }) =>
+        child(child(content, 'query'), 'disappearing_mode') ? (answers.shift()?.() ?? null) : null,
+      )
+      assert.equal(await timerOfText(line, bob, { isFirst: true }), undefined)
+      assert.equal(await timerOfText(line, carl, { isFirst: true }), undefined)
+      assert.equal(answers.length, 0)
       assert.equal(await timerOfText(line, eve, { isFirst: true }), week)
     })
 

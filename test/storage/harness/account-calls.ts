@@ -114,6 +114,13 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
     given: tenant,
     run: ({ tenants }, id) => tenants.remove(id, sampleAudit()),
   },
+  'WebhookSecretStore.find': { kind: 'read', run: ({ webhookSecrets }, id) => webhookSecrets.find(id) },
+  'WebhookSecretStore.put': { kind: 'repeated', run: ({ webhookSecrets }, id) => webhookSecrets.put(id, 'secret') },
+  'WebhookSecretStore.remove': {
+    kind: 'repeated',
+    given: ({ webhookSecrets }, id) => webhookSecrets.put(id, 'secret'),
+    run: ({ webhookSecrets }, id) => webhookSecrets.remove(id),
+  },
   // Each call gives the lease a new epoch or a new end. A process that lost the answer finds its own name and asks again.
   'LeaseStore.acquire': { kind: 'counted', run: ({ leases }) => leases.acquire('other', 1000) },
   'LeaseStore.renew': { kind: 'counted', run: ({ leases }) => leases.renew('test', 1, 3_600_000) },

@@ -8,6 +8,7 @@ import { PendingLogoutStore } from '../../../src/storage/stores/accounts/pending
 import { RestrictionStore } from '../../../src/storage/stores/accounts/restriction-store.ts'
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { TenantStore } from '../../../src/storage/stores/accounts/tenant-store.ts'
+import { WebhookSecretStore } from '../../../src/storage/stores/accounts/webhook-secret-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
 import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
@@ -39,6 +40,7 @@ function createStores(database: Database) {
     restrictions: new RestrictionStore(database, epoch),
     keys: new SessionKeyStore(database),
     tenants: new TenantStore(database),
+    webhookSecrets: new WebhookSecretStore(database, epoch),
     leases: new LeaseStore(database),
     audit: new AuditStore(database),
     deliveries: new DeliveryStore(database),

@@ -132,7 +132,7 @@ test('a callback that never comes costs a second, and only once', async () => {
     { id: 4, at: 1000, waited: 1000 },
     { id: 5, at: 1000, waited: 0 },
   ])
-  assert.deepEqual(stage.questions, [{ afterId: 0, beforeId: 3 }])
+  assert.deepEqual(stage.questions, [{ afterId: 1, beforeId: 3 }])
   stage.comes(2)
   await stage.clock.advance(0)
   assert.deepEqual(stage.ids, [1, 3, 4, 5, 2])
@@ -164,13 +164,13 @@ test('when the first callback of a burst overtook others, only that one leaves t
 
 test('a burst does not wait for what was written before the last message of the burst before', async () => {
   const stage = new Stage()
-  stage.written = [500, 501, 502, 503]
+  stage.written = [500, 501, 510, 520]
   stage.comes(501)
   await stage.clock.advance(2001)
-  for (const id of [502, 503]) stage.comes(id)
+  for (const id of [510, 520]) stage.comes(id)
   await stage.clock.advance(0)
-  assert.deepEqual(stage.ids, [501, 502, 503])
-  assert.deepEqual(stage.questions, [{ afterId: 501, beforeId: 503 }])
+  assert.deepEqual(stage.ids, [501, 510, 520])
+  assert.deepEqual(stage.questions, [{ afterId: 501, beforeId: 520 }])
 })
 
 test('a repeated callback asks nothing', async () => {
@@ -205,16 +205,16 @@ test('an old message asks for those before it, also when it is the first, but no
 
 test('messages that were written later are asked for again', async () => {
   const stage = new Stage()
-  stage.written = [1, 2]
-  for (const id of [1, 2]) stage.comes(id)
+  stage.written = [1, 3]
+  for (const id of [1, 3]) stage.comes(id)
   await stage.clock.advance(50)
-  stage.written = [1, 2, 3, 4, 5, 6]
-  for (const id of [5, 4, 3, 6]) stage.comes(id)
+  stage.written = [1, 3, 5, 7, 9, 11]
+  for (const id of [9, 7, 5, 11]) stage.comes(id)
   await stage.clock.advance(0)
-  assert.deepEqual(stage.ids, [1, 2, 3, 4, 5, 6])
+  assert.deepEqual(stage.ids, [1, 3, 5, 7, 9, 11])
   assert.deepEqual(stage.questions, [
-    { afterId: 0, beforeId: 2 },
-    { afterId: 2, beforeId: 5 },
+    { afterId: 1, beforeId: 3 },
+    { afterId: 3, beforeId: 9 },
   ])
 })
 
@@ -238,15 +238,15 @@ test('a helpdesk that refuses the question delays nothing', async () => {
 test('a helpdesk that does not answer delays a burst by a second, and what comes later not at all', async () => {
   const stage = new Stage()
   stage.answer = () => new Promise(() => undefined)
-  for (const id of [1, 3, 2]) stage.comes(id)
+  for (const id of [1, 5, 3]) stage.comes(id)
   await stage.clock.advance(1500)
-  stage.comes(4)
+  stage.comes(7)
   await stage.clock.advance(0)
   assert.deepEqual(stage.started, [
     { id: 1, at: 0, waited: 0 },
-    { id: 2, at: 1000, waited: 1000 },
     { id: 3, at: 1000, waited: 1000 },
-    { id: 4, at: 1500, waited: 0 },
+    { id: 5, at: 1000, waited: 1000 },
+    { id: 7, at: 1500, waited: 0 },
   ])
   assert.equal(stage.questions.length, 1)
 })
@@ -280,33 +280,33 @@ test('a process that stood still waits for the callbacks that came meanwhile', a
 
 test('a process that stood still during a question waits for the answer', async () => {
   const stage = new Stage()
-  stage.written = [1, 2, 3]
+  stage.written = [1, 3, 5]
   const asked = Promise.withResolvers<undefined>()
   stage.answer = (found) => asked.promise.then(() => found)
-  for (const id of [1, 3]) stage.comes(id)
+  for (const id of [1, 5]) stage.comes(id)
   await stage.clock.advance(10)
   stage.clock.freeze(5000)
   await stage.clock.advance(0)
-  stage.comes(2, { writtenMsAgo: 5000 })
+  stage.comes(3, { writtenMsAgo: 5000 })
   await stage.clock.advance(10)
   asked.resolve(undefined)
   await stage.clock.advance(0)
-  assert.deepEqual(stage.ids, [1, 2, 3])
+  assert.deepEqual(stage.ids, [1, 3, 5])
 })
 
 test('a process that stood still during a question may read callbacks before its timers run', async () => {
   const stage = new Stage()
-  stage.written = [1, 2, 3, 4]
+  stage.written = [1, 3, 5, 7]
   const asked = Promise.withResolvers<undefined>()
   stage.answer = (found) => asked.promise.then(() => found)
-  for (const id of [1, 4]) stage.comes(id)
+  for (const id of [1, 7]) stage.comes(id)
   await stage.clock.advance(10)
   stage.clock.freeze(5000)
-  for (const id of [3, 2]) stage.comes(id, { writtenMsAgo: 5000 })
+  for (const id of [5, 3]) stage.comes(id, { writtenMsAgo: 5000 })
   await stage.clock.advance(10)
   asked.resolve(undefined)
   await stage.clock.advance(0)
-  assert.deepEqual(stage.ids, [1, 2, 3, 4])
+  assert.deepEqual(stage.ids, [1, 3, 5, 7])
 })
 
 test('a message that is refused is not waited for once its callback came', async () => {

@@ -32,3 +32,22 @@ test('a message that is given up is not waited for', () => {
   turns.advance()
   assert.deepEqual(started, [6])
 })
+
+test('a message with the next id asks nothing, and still waits for a message before it', () => {
+  const { turns, started } = open()
+  turns.add({ id: 7, mayWait: true, start: () => started.push(7) })
+  assert.equal(turns.unasked, undefined)
+  turns.advance()
+  assert.deepEqual(started, [])
+  turns.add({ id: 5, mayWait: false, start: () => started.push(5) })
+  turns.advance()
+  assert.deepEqual(started, [5, 6, 7])
+})
+
+test('a message that skips an id asks for the messages between, until they have come', () => {
+  const { turns } = open()
+  turns.add({ id: 8, mayWait: true, start: () => undefined })
+  assert.equal(turns.unasked, 8)
+  turns.add({ id: 7, mayWait: true, start: () => undefined })
+  assert.equal(turns.unasked, undefined)
+})

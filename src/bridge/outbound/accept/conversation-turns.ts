@@ -57,6 +57,11 @@ export class ConversationTurns {
     const before = this.#waiting.findLastIndex((each) => each.turn.id <= turn.id)
     this.#waiting.splice(before + 1, 0, { turn, arrival: ++this.#arrivals })
     this.#awaited.delete(turn.id)
+    for (const { turn: next } of this.#waiting.slice(before + 1)) {
+      // No message is between two neighbouring ids, so the helpdesk need not be asked.
+      if (this.knownUpTo === null || next.id !== this.knownUpTo + 1) break
+      this.#askedUpTo = next.id
+    }
   }
 
   /** Whether a message that the helpdesk named must be waited for. */

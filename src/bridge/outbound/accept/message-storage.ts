@@ -32,7 +32,7 @@ type Deps = {
   undecided: Pick<UndecidedRows, 'while' | 'withdraw' | 'refuse'>
   worker: Pick<OutboxWorker, 'startPrepared' | 'submit'>
   looks: Pick<PlannedLooks, 'after'>
-  pace: Pick<Pace, 'release' | 'limitOf'>
+  pace: Pick<Pace, 'limitOf'>
   fingerprints: Pick<Fingerprints, 'matches'>
   onStep: (step: SendStep) => Promise<void>
   newId: () => RowId
@@ -94,29 +94,28 @@ export class MessageStorage {
     deadline: Deadline,
     enqueue: Enqueue<'accepted' | 'full' | 'duplicate' | S>,
   ): Promise<'accepted' | SendAnswer | S> {
-    const { worker, pace, onStep } = this.#deps
+    const { worker, onStep } = this.#deps
     const { row, prepared, listener, turn } = message
     const stored = Promise.withResolvers<boolean>()
     const opened = openedRow(row)
-    const isStarted =
-      prepared !== undefined && worker.startPrepared(opened, { prepared, stored: stored.promise }, listener)
+    const acquired = prepared && worker.startPrepared(opened, { prepared, stored: stored.promise }, listener)
+    let isAccepted = false
     try {
-      const claim = isStarted ? claimOf(prepared) : undefined
+      const claim = acquired && claimOf(prepared)
       const refusal = await this.#commit(message, deadline, () => enqueue(claim))
-      if (refusal !== undefined) {
-        if (isStarted) pace.release(row.instance)
-        return refusal
-      }
+      if (refusal !== undefined) return refusal
+      isAccepted = true
       await onStep('accepted')
       stored.resolve(true)
     } finally {
+      if (!isAccepted) acquired?.giveBack()
       stored.resolve(false)
     }
     if (turn) {
       turn.whenItComes(() => {
         worker.submit(row, undefined, opened)
       })
-    } else if (!isStarted) worker.submit(row, listener, opened)
+    } else if (!acquired) worker.submit(row, listener, opened)
     return 'accepted'
   }
 

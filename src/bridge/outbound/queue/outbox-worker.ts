@@ -7,7 +7,7 @@ import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.
 import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
-import type { Pace } from '../../../guard/pace.ts'
+import type { Acquired, Pace } from '../../../guard/pace.ts'
 import { ChatQueues } from '../../../lib/queues/chat-queues.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -98,18 +98,20 @@ export class OutboxWorker implements PerInstance {
   }
 
   /**
-   * Queues a row that is being stored as one about to leave. It leaves when `stored` resolves to true. Returns false when the
-   * row would have to wait: then the caller stores and submits it like any other.
+   * Queues a row that is being stored as one about to leave. It leaves when `stored` resolves to true. Returns what
+   * the row has acquired of the pace. Undefined when the row would have to wait: then the caller stores and submits it like
+   * any other.
    */
-  startPrepared(row: OpenOutboxRow, immediate: SendWhenStored, listener: OutcomeListener): boolean {
+  startPrepared(row: OpenOutboxRow, immediate: SendWhenStored, listener: OutcomeListener): Acquired | undefined {
     const { instance, id, chatId } = row
     const { accounts, pace, outcomes } = this.#deps
     const { texts } = this.#accountOf(instance).slots
-    if (!accounts.sessionOf(instance) || !this.#queues.isFree(instance, chatId) || texts.isFull) return false
-    if (!pace.tryAcquire(instance)) return false
+    if (!accounts.sessionOf(instance) || !this.#queues.isFree(instance, chatId) || texts.isFull) return undefined
+    const acquired = pace.tryAcquire(instance)
+    if (!acquired) return undefined
     outcomes.listen(id, listener)
     this.#queues.push(instance, chatId, { id, row: { row, immediate } })
-    return true
+    return acquired
   }
 
   /** Takes a row out of its queue that is finished without having been sent. */

@@ -29,7 +29,7 @@ export type SendWhenStored = { prepared: PreparedSend; stored: Promise<boolean> 
 type Deps = {
   composer: Pick<MessageComposer, 'draft'>
   recipients: Pick<Recipients, 'knownAddressOf'>
-  restrictions: Pick<Restrictions, 'until'>
+  restrictions: Pick<Restrictions, 'stopOf'>
   accounts: Pick<SendingAccounts, 'sessionOf'>
 }
 
@@ -46,8 +46,8 @@ export class ImmediateSend {
     const { instance, payload } = row
     const session = accounts.sessionOf(instance)
     if (!session || row.isWaiting || payload.type !== 'message' || !isPlain(payload, ref)) return undefined
-    const isRestricted = restrictions.until(instance) !== undefined
-    if (isRestricted && !ref.isGroup && facts.lastAddress === undefined) return undefined
+    const isStopped = restrictions.stopOf(instance) !== undefined
+    if (isStopped && !ref.isGroup && facts.lastAddress === undefined) return undefined
     const known = await recipients.knownAddressOf(instance, ref, facts)
     const draft = known && (await this.#draft(row, payload, known.jid, session))
     const of = draft?.plan[0]

@@ -4,7 +4,7 @@ import type { Destination } from '../../../core/downstream.ts'
 import type { Jid } from '../../../core/ids.ts'
 import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
-import type { Restrictions } from '../../../guard/restrictions.ts'
+import type { FirstMessageStop, Restrictions } from '../../../guard/restrictions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
 import type { PreparedSend } from './immediate-send.ts'
@@ -17,7 +17,7 @@ export const restrictedNow = writeReason('restricted')
 type Deps = {
   composer: Pick<MessageComposer, 'draft'>
   recipients: Pick<Recipients, 'hasWritten' | 'addressOf'>
-  restrictions: Pick<Restrictions, 'until'>
+  restrictions: Pick<Restrictions, 'stopOf'>
   revokes: Pick<RevokeContents, 'of'>
   destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
 }
@@ -42,8 +42,8 @@ export class SendPreparation {
     if (payload.type === 'revoke' || row.parts.some(({ state }) => state === 'sent' || state === 'unknown')) {
       return { jid, chatId, isFirst: false }
     }
-    const until = restrictions.until(instance)
-    if (until !== undefined && !(await recipients.hasWritten(instance, ref))) throw new SendRefusal(restricted(until))
+    const stop = restrictions.stopOf(instance)
+    if (stop && !(await recipients.hasWritten(instance, ref))) throw new SendRefusal(reasonOf(stop))
     return recipients.addressOf(instance, ref, session)
   }
 
@@ -56,8 +56,8 @@ export class SendPreparation {
   }
 }
 
-function restricted(until: number): string {
-  return writeReason('restrictedUntil', { time: new Date(until).toISOString() })
+function reasonOf({ until, isConfirmed }: FirstMessageStop): string {
+  return writeReason(isConfirmed ? 'restrictedUntil' : 'mayBeRestrictedUntil', { time: new Date(until).toISOString() })
 }
 
 function revokeDraft(contents: readonly OutgoingContent[]): MessageDraft {

@@ -129,7 +129,6 @@ export class BridgeBed {
   posted(count: number): Promise<void> {
     const { messages } = this.helpdesk
     return waitUntil(`${count} messages are posted`, () => messages.length >= count, {
-      timeoutMs: 10_000,
       instead: () => this.helpdesk.contents,
     })
   }
@@ -157,7 +156,7 @@ export class BridgeBed {
   }
 
   drained(): Promise<void> {
-    return waitUntil('the inbox is empty', async () => (await this.rows()) === 0, { timeoutMs: 10_000 })
+    return waitUntil('the inbox is empty', async () => (await this.rows()) === 0)
   }
 
   async rows(): Promise<number> {

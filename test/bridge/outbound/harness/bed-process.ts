@@ -44,7 +44,8 @@ export class BedProcess {
     const store = new DestinationStore(database, () => 1)
     const identities = new InboxIdentities({ store, downstream: helpdesk, clock, log: logs.log })
     const tenants = { find: () => Promise.resolve(undefined) }
-    const routing = new Routing({ tenants, standard: config.downstream, identities })
+    const secrets = { find: () => Promise.resolve(undefined) }
+    const routing = new Routing({ tenants, standard: config.downstream, identities, secrets })
     const base = { config, clock, log: logs.log, database, epoch: () => 1, metrics: this.metrics, usage: this.usage }
     const both = { ...base, routing, identities, downstream: helpdesk }
     this.inbound = createInbound({

@@ -40,8 +40,8 @@ export class ScriptedNetwork {
   readonly presences: { instance: string; available: boolean; at: number }[] = []
   /** The instances whose frames the network neither takes nor answers. */
   readonly silent = new Set<string>()
-  /** What the network says about the restriction of accounts. */
-  restriction: NetworkRestriction = { isActive: true, until: null }
+  /** What the network says about the restriction of accounts. Null: the network does not answer. */
+  restriction: NetworkRestriction | null = { isActive: true, until: null }
   /** Runs when a message is made ready, before it is released. */
   whilePreparing: () => void | Promise<void> = () => undefined
   /** Runs before a frame leaves, with its number. */

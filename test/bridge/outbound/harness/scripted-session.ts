@@ -76,7 +76,8 @@ export class ScriptedSession implements NetworkSession {
   }
 
   restriction(): Promise<NetworkRestriction> {
-    return Promise.resolve(this.#network.restriction)
+    const { restriction } = this.#network
+    return restriction ? Promise.resolve(restriction) : Promise.reject(new Error('the network does not answer'))
   }
 
   end(): void {

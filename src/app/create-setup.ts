@@ -1,0 +1,26 @@
+// Creates the use case that connects instances with helpdesk inboxes.
+
+import type { Downstream } from '../core/downstream.ts'
+import type { InstanceRegistry } from '../instances/instance-registry.ts'
+import type { InstanceService } from '../instances/instance-service.ts'
+import { InboxMaker } from '../setup/inbox-maker.ts'
+import { InboxSetup } from '../setup/inbox-setup.ts'
+import type { Base } from './base.ts'
+import type { RoutingSet } from './create-tenants.ts'
+
+type Parts = {
+  instances: InstanceRegistry
+  instanceService: InstanceService
+  tenants: RoutingSet
+  downstream: Downstream
+}
+
+export function createSetup({ config, clock, log }: Base, parts: Parts): InboxSetup {
+  const { instances: registry, instanceService: instances, downstream } = parts
+  const { routing, identities, secrets } = parts.tenants
+  const { conversationMode } = config.downstream
+  const { publicUrl } = config.http
+  const maker = new InboxMaker({ clock, lateCommitMs: downstream.limits.lateCommitMs })
+  const settings = { publicUrl, conversationMode }
+  return new InboxSetup({ registry, instances, routing, downstream, identities, secrets, maker, settings, log })
+}

@@ -1,0 +1,39 @@
+// Stores the secret with which each helpdesk inbox signs its callbacks.
+
+import type { DestinationKey } from '../../../core/ids.ts'
+import type { Database } from '../../database.ts'
+import { placeOf } from '../../engine/statement.ts'
+import { webhookSecretColumns } from '../../schema/accounts.ts'
+import { FencedWriter } from '../fenced-writer.ts'
+
+export class WebhookSecretStore {
+  readonly #database: Database
+  readonly #writer: FencedWriter
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#writer = new FencedWriter(database, epoch)
+  }
+
+  async find(destination: DestinationKey): Promise<string | undefined> {
+    const query = this.#database.query.selectFrom('webhook_secrets').selectAll().where('destination', '=', destination)
+    const [row] = await this.#database.read(query, webhookSecretColumns)
+    return row && Buffer.from(row.secret).toString('utf8')
+  }
+
+  /** Replaces the secret that the destination had before. */
+  async put(destination: DestinationKey, secret: string): Promise<void> {
+    const place = placeOf(webhookSecretColumns.table, [destination], 'secret')
+    const columns = { sealed_for: destination, secret: { seal: Buffer.from(secret), place } }
+    await this.#writer.write(
+      this.#database.query
+        .insertInto('webhook_secrets')
+        .values({ destination, ...columns })
+        .onConflict((conflict) => conflict.column('destination').doUpdateSet(columns)),
+    )
+  }
+
+  async remove(destination: DestinationKey): Promise<void> {
+    await this.#writer.write(this.#database.query.deleteFrom('webhook_secrets').where('destination', '=', destination))
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { DestinationStore } from '../../src/storage/stores/accounts/destination-store.ts'
+import { WebhookSecretStore } from '../../src/storage/stores/accounts/webhook-secret-store.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { noteKeys, refuseUnreadableSecrets } from '../../src/storage/stores/key-check.ts'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { engines, newDatabase, newLocation } from '../harness/databases.ts'
+import { silentLog } from '../harness/logs.ts'
+
+const epoch = () => 1
+const key = Buffer.alloc(32, 1)
+const otherKey = Buffer.alloc(32, 2)
+
+for (const engine of engines) {
+  describe(`the secrets of destinations on ${engine}`, () => {
+    test('a secret is found, replaced and removed; other destinations keep theirs', async () => {
+      await using opened = await newDatabase(engine)
+      await new LeaseStore(opened.database).acquire('me', 60_000)
+      const store = new WebhookSecretStore(opened.database, epoch)
+      assert.equal(await store.find('here'), undefined)
+      await store.put('here', 'one')
+      await store.put('there', 'other')
+      await store.put('here', 'two')
+      assert.deepEqual([await store.find('here'), await store.find('there')], ['two', 'other'])
+      await store.remove('here')
+      await store.remove('here')
+      assert.deepEqual([await store.find('here'), await store.find('there')], [undefined, 'other'])
+    })
+
+    test('a secret is encrypted on disk, and can be opened after its destination got another key', async () => {
+      await using place = await newLocation(engine)
+      await using database = await openDatabase({ location: place.location, encryptionKeys: [key], log: silentLog })
+      await new LeaseStore(database).acquire('me', 60_000)
+      const store = new WebhookSecretStore(database, epoch)
+      const destinations = new DestinationStore(database, epoch)
+      await destinations.identify('first place', 'identifier')
+      await store.put('second place', 'canary-secret')
+      const raw = await database.read(database.query.selectFrom('webhook_secrets').selectAll())
+      assert.doesNotMatch(JSON.stringify(raw.map(({ secret }) => Buffer.from(secret).toString('latin1'))), /canary/)
+      await destinations.identify('second place', 'identifier')
+      assert.deepEqual(
+        [await store.find('first place'), await store.find('second place')],
+        ['canary-secret', undefined],
+      )
+    })
+
+    test('the boot is refused when no key opens a secret, and an added key leaves it readable', async () => {
+      await using place = await newLocation(engine)
+      const withKeys = async (keys: Buffer[], work: (store: WebhookSecretStore) => Promise<unknown>) => {
+        await using database = await openDatabase({ location: place.location, encryptionKeys: keys, log: silentLog })
+        await refuseUnreadableSecrets(database, keys)
+        const leases = new LeaseStore(database)
+        const held = (await leases.acquire('test', 60_000)) ?? assert.fail('the lease is taken')
+        await noteKeys(database, held, keys)
+        await work(new WebhookSecretStore(database, () => held))
+        await leases.release('test', held)
+      }
+      await withKeys([key], (store) => store.put('here', 'secret'))
+      await withKeys([otherKey, key], async (store) => {
+        assert.equal(await store.find('here'), 'secret')
+      })
+      await assert.rejects(
+        withKeys([otherKey], () => Promise.resolve()),
+        /SERVICE_ENCRYPTION_KEY does not open what is stored in webhook_secrets\.secret/,
+      )
+    })
+  })
+}
