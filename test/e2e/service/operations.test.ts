@@ -115,6 +115,7 @@ describe('the OpenAPI document', () => {
       'post /api/instances',
       'post /api/instances/bulk',
       'post /api/instances/{name}/deliveries/{id}/redeliver',
+      'post /api/instances/{name}/inbox',
       'post /api/instances/{name}/logout',
       'post /api/instances/{name}/messages/{waid}/edit',
       'post /api/instances/{name}/pairing-code',
@@ -134,7 +135,7 @@ describe('the OpenAPI document', () => {
       ...['200', '202', '400', '401', '404', '408', '413', '422', '500', '503'],
     ])
     assert.deepEqual(statuses('/api/instances', 'post'), [
-      ...['200', '201', '400', '401', '408', '409', '413', '415', '429', '500', '503'],
+      ...['200', '201', '400', '401', '404', '408', '409', '413', '415', '429', '500', '502', '503'],
     ])
     assert.deepEqual(statuses('/api/instances/{name}/restart', 'post'), [
       ...['200', '400', '401', '404', '408', '413', '429', '500', '503'],
