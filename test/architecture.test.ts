@@ -66,6 +66,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   downstream: ['core', 'lib'],
   setup: ['core', 'lib', 'tenants', 'instances', 'downstream', ...storageRooms],
+  'setup/checks': ['core', 'lib', 'tenants', 'lifecycle', 'downstream', 'bridge/conversations', 'setup'],
   http: ['core', 'lib', 'instances'],
   'http/reference': ['core'],
   'http/webhook': [
@@ -74,7 +75,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
-    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'setup', 'http', 'http/webhook'],
+    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }

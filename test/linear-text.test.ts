@@ -32,6 +32,8 @@ import { chatwootLimits } from '../src/downstream/limits.ts'
 import { sentAt } from '../src/downstream/signature.ts'
 import { refuseDeepNesting } from '../src/http/json-body.ts'
 import { createLog } from '../src/lib/log.ts'
+import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
+import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
 import { readCard } from '../src/network/decode/vcard.ts'
 import { findRevision } from '../src/network/version/version-numbers.ts'
@@ -61,6 +63,15 @@ const refusal = (text: string) => ({
   headers: { 'retry-after': text },
   body: Buffer.of(),
   json: () => ({ error: text }),
+})
+const inboxWith = (webhookUrl: string): InboxFacts => ({
+  inbox: { id: 1, name: '', isApi: true, webhookUrl, secret: null, isLockedToSingleConversation: false },
+  instance: 'shop',
+  publicUrl: 'https://bridge.example',
+  use: 'none',
+  isAdministrator: true,
+  secrets: [],
+  mode: 'new',
 })
 const callback = (text: string) => ({
   event: 'message_created',
@@ -113,6 +124,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'the name of a downloaded file': (text) => nameOfDownload(text, new URL('https://helpdesk.example/')),
   'the header of a downloaded file': (text) =>
     nameOfDownload(`attachment; filename=${text}; filename*=utf-8${text}`, new URL('https://helpdesk.example/')),
+  'the webhook address of a helpdesk inbox': (text) => checkInbox(inboxWith(`https://x.example/${text}`)),
   'the reason of a failure': (text) => callbackFailureOf({ isFailed: true, isToCustomer: true, error: text }),
   'the translation of a reason': (text) =>
     ['the message was not sent: ', ', through the proxy x', '; part 1 of 2: x'].map((repeated) =>

@@ -3,6 +3,7 @@
 
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import type { PerInstance } from '../core/per-instance.ts'
+import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
 import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
@@ -10,6 +11,7 @@ import { createDownstream, createNotices } from './create-helpdesk.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
+import { createSetupChecks } from './create-setup-checks.ts'
 import { createStorage } from './create-storage.ts'
 import { createRouting } from './create-tenants.ts'
 import { ReceptionRelay } from './reception-relay.ts'
@@ -20,6 +22,8 @@ export type RoomOptions = {
   onSendStep?: (step: SendStep) => Promise<void>
   /** How long an uncertain post is looked for before it is repeated. */
   lateCommitMs?: number
+  /** Where the checks of the set-up look for free space and for ffmpeg. */
+  machine?: Machine
 }
 
 export type Rooms = Awaited<ReturnType<typeof createRooms>>
@@ -86,6 +90,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
   })
 
+  const { lostCallbacks } = inbound
+  const { machine } = options
+  const setup = createSetupChecks(base, { instances, network, downstream, routing, lostCallbacks, metrics, machine })
+
   const [inboxWorker, ...inboundMemory] = inbound.perInstance
   const [outboxWorker, ...outboundMemory] = outbound.perInstance
   const perInstance: readonly PerInstance[] = [
@@ -95,6 +103,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...inboundMemory,
     ...outboundMemory,
     ...(notices ? [notices] : []),
+    setup.watch,
     lifecycle.courier,
     lifecycle.exhausted,
     usage,
@@ -108,5 +117,5 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
   metrics.watchInstances(() => instances.counts())
   metrics.watchNetworkVersion(() => network.version.state.current)
-  return { storage, lifecycle, accounts, downstream, tenants, inbound, outbound, perInstance }
+  return { storage, lifecycle, accounts, downstream, tenants, inbound, outbound, setup, perInstance }
 }

@@ -175,6 +175,8 @@ export type HelpdeskInbox = {
   /** `reason` is an English sentence; agents see it in the language of SERVICE_LOCALE. */
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
+  /** Shows agents that the contact of the conversation types, or stops. `sourceId` is the address of the contact. */
+  setTyping(at: { conversationId: number; sourceId: string }, typing: boolean): Promise<void>
   /**
    * Resolves when the inbox exists and accepts this token, with the identifier of the inbox: no other inbox of any helpdesk
    * has it. Null when the helpdesk shows none.

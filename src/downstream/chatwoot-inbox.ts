@@ -118,6 +118,18 @@ export class ChatwootInbox implements HelpdeskInbox {
     await nullWhenGone(this.#client.ask({ method: 'DELETE', path, about: 'message', read: anything }))
   }
 
+  async setTyping({ conversationId, sourceId }: { conversationId: number; sourceId: string }, typing: boolean) {
+    const identifier = await this.#client.probe()
+    if (identifier === null)
+      throw new DownstreamError('permanent', 'Chatwoot does not show the identifier of the inbox')
+    // The router of Chatwoot takes a dot for the beginning of a file extension.
+    const contact = encodeURIComponent(sourceId).replaceAll('.', '%2E')
+    const path = `/public/api/v1/inboxes/${identifier}/contacts/${contact}/conversations/${conversationId}/toggle_typing`
+    const json = { typing_status: typing ? 'on' : 'off' }
+    const read = () => true
+    await this.#client.ask({ method: 'POST', path, isGlobal: true, isPublic: true, about: 'conversation', json, read })
+  }
+
   probe(): Promise<string | null> {
     return this.#client.probe()
   }

@@ -103,6 +103,10 @@ export class Metrics implements PerInstance {
     })
   }
 
+  watchSetup(read: () => number): void {
+    this.#gauge('service_setup_findings', 'Checks of the set-up that fail', read)
+  }
+
   watchInbox(read: () => InboxGauges): void {
     this.#gauge('service_inbox_pending', 'Received messages on their way to the helpdesk', () => read().pending)
     this.#gauge('service_inbox_parked', 'Received messages that were set aside', () => read().parked)

@@ -15,6 +15,8 @@ export type NoticeTexts = {
   strike: (reason: string) => string
   /** The answer when an agent asks for a code and the account needs none. */
   noCode: string
+  /** A note that is posted when Chatwoot seems unable to call the service. */
+  test: string
 }
 
 export const noticeTexts: Record<Locale, NoticeTexts> = {
@@ -29,6 +31,7 @@ export const noticeTexts: Record<Locale, NoticeTexts> = {
     notLinked: (reason) => `The phone could not be linked: ${reason}.`,
     strike: (reason) => `WhatsApp has restricted this account: ${reason}.`,
     noCode: 'A code is given only while the account is not connected.',
+    test: 'Connection test. If this note is marked as failed, Chatwoot cannot call the service, and answers of agents do not reach customers.',
   },
   es: {
     name: (instance) => `Conexión de WhatsApp: ${instance}`,
@@ -42,6 +45,7 @@ export const noticeTexts: Record<Locale, NoticeTexts> = {
     notLinked: (reason) => `No se pudo vincular el teléfono: ${reason}.`,
     strike: (reason) => `WhatsApp ha restringido esta cuenta: ${reason}.`,
     noCode: 'Solo hay un código mientras la cuenta no está conectada.',
+    test: 'Prueba de conexión. Si esta nota aparece como fallida, Chatwoot no puede llamar al servicio y las respuestas de los agentes no llegan a los clientes.',
   },
   pt: {
     name: (instance) => `Conexão do WhatsApp: ${instance}`,
@@ -55,5 +59,6 @@ export const noticeTexts: Record<Locale, NoticeTexts> = {
     notLinked: (reason) => `Não foi possível conectar o celular: ${reason}.`,
     strike: (reason) => `O WhatsApp restringiu esta conta: ${reason}.`,
     noCode: 'Só há um código enquanto a conta não está conectada.',
+    test: 'Teste de conexão. Se esta nota aparecer como falha, o Chatwoot não consegue chamar o serviço e as respostas dos agentes não chegam aos clientes.',
   },
 }

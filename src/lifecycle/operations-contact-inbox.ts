@@ -59,10 +59,11 @@ export async function takeBack(inbox: HelpdeskInbox, { conversationId, messageId
   }
 }
 
+/** The conversation of the operations contact, and the address of the contact in the helpdesk inbox. */
 export async function conversationOf(
   inbox: HelpdeskInbox,
   { instance, contactName }: Pick<Notice, 'instance' | 'contactName'>,
-) {
+): Promise<{ id: number; sourceId: string }> {
   const name = operationsContactOf(instance)
   const contact = await inbox.ensureContact({
     sourceId: name,
@@ -73,5 +74,6 @@ export async function conversationOf(
     phones: [],
     name: contactName,
   })
-  return inbox.ensureConversation(contact, 'reopen')
+  const { id } = await inbox.ensureConversation(contact, 'reopen')
+  return { id, sourceId: contact.sourceId }
 }

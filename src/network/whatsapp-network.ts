@@ -79,6 +79,7 @@ export class WhatsappNetwork implements Network {
   #isOver = false
   readonly #nextId: () => RowId
   readonly #egress: Egress
+  readonly #page: VersionPage
   /** The version that connections introduce themselves with. */
   readonly version: ClientVersion
 
@@ -88,7 +89,9 @@ export class WhatsappNetwork implements Network {
     this.#nextId = createRowIds(deps.clock, deps.idFloorMs)
     this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
-    this.version = this.#createVersion()
+    this.#page = this.#createPage()
+    const { versions: store, settings, clock, log } = deps
+    this.version = new ClientVersion({ pinned: settings.version, page: this.#page, store, clock, log })
     this.#faultIsolation = isolateFaults()
   }
 
@@ -133,6 +136,11 @@ export class WhatsappNetwork implements Network {
     return downloadFile(file, { egress: this.#egress, agent, isElsewhere: settings.url !== null }, signal)
   }
 
+  /** Resolves when the network answers. Asks through this proxy, or else through the proxy of the service. Opens no session. */
+  async reach(networkProxy: string | null, signal: AbortSignal): Promise<void> {
+    await this.#page.reach(signal, networkProxy === null ? undefined : createProxyAgent(networkProxy))
+  }
+
   unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null {
     return unseal(event, target)
   }
@@ -173,11 +181,10 @@ export class WhatsappNetwork implements Network {
     this.#faultIsolation[Symbol.dispose]()
   }
 
-  #createVersion(): ClientVersion {
-    const { versions: store, settings, clock, log } = this.#deps
+  #createPage(): VersionPage {
+    const { settings, clock } = this.#deps
     const agent = this.#endpoint.proxied?.agent
-    const page = new VersionPage({ url: settings.url, egress: this.#egress, agent, clock })
-    return new ClientVersion({ pinned: settings.version, page, store, clock, log })
+    return new VersionPage({ url: settings.url, egress: this.#egress, agent, clock })
   }
 
   async #waitForWrites(accounts: readonly Account[]): Promise<void> {

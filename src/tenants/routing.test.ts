@@ -104,6 +104,13 @@ test('callbacks to an unknown instance are signed with the secret of the service
   assert.deepEqual(await routing([], {}, stored).webhookSecretsOf(undefined), ['standard-secret'])
 })
 
+test('the secrets of the tenant and of the service are known before the helpdesk inbox is identified', async () => {
+  const stored = { 'key of https://acme.example|3|7': 'stored' }
+  const routes = routing([{ ...acme, webhookSecret: 'own' }], {}, stored)
+  assert.deepEqual(await routes.configuredSecretsOf({ ownerTag: 'acme', inboxId: 0 }), ['own', 'standard-secret'])
+  assert.deepEqual(await routes.configuredSecretsOf(undefined), ['standard-secret'])
+})
+
 test('which secrets are stored is known without asking the helpdesk', async () => {
   const stored = { 'last key of https://desk.example|1|7': 'stored' }
   const route = { ownerTag: '', inboxId: 0 }

@@ -74,7 +74,12 @@ export class Routing {
     return this.#secretsOf(route?.ownerTag ?? '', destination?.key)
   }
 
-  /** The same without asking the helpdesk which inbox it has. */
+  /** Those of the tenant and of the service, which are known also before the helpdesk inbox is identified. */
+  configuredSecretsOf(route: Route | undefined): Promise<string[]> {
+    return this.#secretsOf(route?.ownerTag ?? '', undefined)
+  }
+
+  /** The secrets of all three, without asking the helpdesk which inbox it has. */
   async storedSecretsOf(route: Route): Promise<string[]> {
     const access = await this.accessOf(route)
     return this.#secretsOf(route.ownerTag, access ? await this.#deps.identities.lastKeyOf(access) : undefined)

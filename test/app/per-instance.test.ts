@@ -52,6 +52,7 @@ const usedParts = [
   'src/ledger/usage.ts',
   'src/lifecycle/courier.ts',
   'src/lifecycle/exhausted-deliveries.ts',
+  'src/setup/checks/setup-watch.ts',
 ]
 
 type Used = { service: Service; helpdesk: SimHelpdesk }
@@ -124,6 +125,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     ({ content }) => content?.includes('has restricted this account') === true,
     60_000,
   )
+  await service.app.workers.get('setup-watch')?.tick()
   return { service, helpdesk }
 }
 

@@ -26,6 +26,13 @@ export type ServiceOptions = {
   qrLifetimeMs?: number
   onSendStep?: NonNullable<Overrides['onSendStep']>
   lateCommitMs?: number
+  /** What the checks of the set-up find on the machine. */
+  machine?: NonNullable<Overrides['machine']>
+  /**
+   * The checks of the set-up run in the background, as in production. Otherwise a test runs them with `tick()`: most tests
+   * count requests, or use a helpdesk inbox without a webhook address, which makes health degraded.
+   */
+  watchesSetup?: boolean
   /** Use this database instead of a new one; it is left in place. */
   place?: TestLocation
   /** Puts rows in place before the service starts. */
@@ -66,6 +73,8 @@ export class Service {
       qrLifetimeMs,
       onSendStep,
       lateCommitMs,
+      machine,
+      watchesSetup = false,
       seed,
     } = options
     await using stack = new AsyncDisposableStack()
@@ -89,8 +98,10 @@ export class Service {
         ...(qrLifetimeMs !== undefined && { qrLifetimeMs }),
         ...(onSendStep && { onSendStep }),
         ...(lateCommitMs !== undefined && { lateCommitMs }),
+        ...(machine && { machine }),
       }),
     )
+    if (!watchesSetup) await app.workers.get('setup-watch')?.[Symbol.asyncDispose]()
     await app.start()
     const parts = { app, logs, database, databasePath: url.replace(/^file:/, '') }
     return new Service(parts, config.http.rateLimit === 0, stack.move())

@@ -17,7 +17,10 @@ import { openParts } from './world-parts.ts'
 import type { PartOptions, Parts } from './world-parts.ts'
 
 export type WorldOptions = PartOptions &
-  Pick<ServiceOptions, 'clock' | 'qrLifetimeMs' | 'onSendStep' | 'lateCommitMs' | 'seed'> & {
+  Pick<
+    ServiceOptions,
+    'clock' | 'qrLifetimeMs' | 'onSendStep' | 'lateCommitMs' | 'machine' | 'watchesSetup' | 'seed'
+  > & {
     /** How many accounts are linked before the service starts: instances `n0`, `n1`, … */
     accounts?: number
   }
@@ -32,6 +35,7 @@ export type Health = {
     destinations_held: { destination: string; reason: string }[]
     clocks_differ: { instance: string; helpdesk_ahead_seconds: number }[]
     callbacks_lost: { destination: string; reason: string; advice: string }[]
+    setup: { destination: string | null; name: string; sentence: string; cure: string; since: string }[]
   }
 }
 

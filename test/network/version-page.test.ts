@@ -39,6 +39,10 @@ class Reader {
     return this.#page.read(never)
   }
 
+  reach(): Promise<void> {
+    return this.#page.reach(never)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#egress[Symbol.asyncDispose]()
   }
@@ -54,6 +58,18 @@ for (const [way, start] of Object.entries(ways)) {
     assert.equal(proxy?.targets.length ?? 0, proxy ? 1 : 0)
     sim.versions.newest = undefined
     await assert.rejects(reader.read(), /status 503/)
+  })
+
+  test(`a host that answers with any status can be reached, ${way}; one that is gone cannot`, async () => {
+    await using proxy = await start()
+    const server = await LoopbackServer.start((request, response) => {
+      response.writeHead(request.method === 'HEAD' ? 503 : 500).end()
+    })
+    await using reader = new Reader(server.url('127.0.0.1', '/').replace('http', 'ws'), { proxy: proxy?.url })
+    await reader.reach()
+    await server[Symbol.asyncDispose]()
+    await assert.rejects(reader.reach())
+    assert.equal(proxy?.targets.length ?? 0, proxy ? 2 : 0)
   })
 
   test(`a page without an end is given up, ${way}`, async () => {

@@ -1,5 +1,6 @@
 // Creates the parts that deliver one inbox row to the helpdesk.
 
+import type { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
 import { EventComposer } from '../../bridge/inbound/compose/event-composer.ts'
@@ -25,11 +26,13 @@ import type { InboundParts, InboundStores } from './inbound-parts.ts'
 type DeliveryParts = {
   stores: InboundStores
   conversations: { contexts: EventContexts; directory: ConversationDirectory }
+  awaited: Pick<AwaitedCallbacks, 'posted'>
   metrics: InboundMetrics
   newId: () => string
 }
 
-export function createEventDelivery(parts: InboundParts, { stores, conversations, metrics, newId }: DeliveryParts) {
+export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
+  const { stores, conversations, awaited, metrics, newId } = own
   const { config, clock, log, epoch, downstream, identities } = parts
   const { inbox, map } = stores
   const { contexts, directory } = conversations
@@ -48,6 +51,10 @@ export function createEventDelivery(parts: InboundParts, { stores, conversations
     log,
     onPosted: (ms) => {
       metrics.posted(ms)
+    },
+    onTaken: ({ destination, helpdesk, conversation, message }, ms) => {
+      // Chatwoot does not call for activity messages.
+      if (message.type !== 'activity') awaited.posted({ destination, helpdesk, conversationId: conversation.id }, ms)
     },
     lateCommitMs: lateCommitMsOf(parts),
   })

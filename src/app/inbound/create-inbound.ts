@@ -2,6 +2,7 @@
 
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
 import { ContactMerger } from '../../bridge/conversations/contact-merger.ts'
 import { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
@@ -43,6 +44,7 @@ export type InboundSet = {
   lateFiles: LateFiles
 }
 
+const awaitedMs = 15_000
 const lateFilesMs = 60_000
 const pruneMs = 3_600_000
 
@@ -56,7 +58,8 @@ export function createInbound(parts: InboundParts): InboundSet {
   const groups = new GroupDirectory({ sessionOf: (instance) => sessionOf(parts, instance), clock, log })
   const lostCallbacks = new LostCallbacks({ clock, log })
   const conversations = createConversations(parts, { stores, people, groups, lostCallbacks })
-  const delivery = createEventDelivery(parts, { stores, conversations, metrics: inboundMetrics, newId })
+  const awaited = new AwaitedCallbacks({ callbacks: lostCallbacks, clock, log })
+  const delivery = createEventDelivery(parts, { stores, conversations, awaited, metrics: inboundMetrics, newId })
   const worker = new InboxWorker({
     inbox: stores.inbox,
     parked: delivery.parked,
@@ -88,7 +91,7 @@ export function createInbound(parts: InboundParts): InboundSet {
       return counts.pending + counts.parked
     },
     forget: (instance) => pruner.forget(instance),
-    workers: createWorkers(parts, lateFiles, pruner),
+    workers: createWorkers(parts, lateFiles, pruner, awaited),
     lateFiles,
   }
 }
@@ -119,8 +122,18 @@ function createPruner({ config, clock, epoch }: InboundParts, { inbox, map }: In
   return new MessagePruner({ inbox, map, epoch, clock, messageMapTtlMs: config.inbound.messageMapTtl })
 }
 
-function createWorkers({ clock, log }: InboundParts, lateFiles: LateFiles, pruner: MessagePruner): Ticker[] {
+function createWorkers(
+  { clock, log }: InboundParts,
+  lateFiles: LateFiles,
+  pruner: MessagePruner,
+  awaited: AwaitedCallbacks,
+): Ticker[] {
+  const lookAtPosts = () => {
+    awaited.run()
+    return Promise.resolve()
+  }
   return [
+    new Ticker({ name: 'awaited-callbacks', everyMs: awaitedMs, work: lookAtPosts, clock, log }),
     new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => lateFiles.run(), clock, log }),
     new Ticker({
       name: 'message-map-prune',

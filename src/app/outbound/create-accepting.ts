@@ -68,8 +68,9 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
 function notedBy(
   firstCallbacks: FirstCallbacks,
   routing: OutboundDeps['routing'],
-): Pick<Routing, 'destinationOf' | 'webhookSecretsOf'> {
+): Pick<Routing, 'destinationOf' | 'configuredSecretsOf' | 'webhookSecretsOf'> {
   return {
+    configuredSecretsOf: (sender) => routing.configuredSecretsOf(sender),
     webhookSecretsOf: (sender) => routing.webhookSecretsOf(sender),
     destinationOf: async (sender) => {
       const destination = await routing.destinationOf(sender)

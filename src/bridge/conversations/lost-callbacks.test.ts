@@ -54,6 +54,23 @@ test('a failure from before the start, or from before the last callback, does no
   assert.deepEqual([lost.list(), logs.withMessage(warning)], [[], []])
 })
 
+test('a wait for the next callback ends with it, after its time, or when the caller gives up', async () => {
+  const { clock, lost } = await open()
+  const { signal } = new AbortController()
+  const heard = lost.next(destination.key, 5000, signal)
+  lost.heard('inbox-8' as DestinationKey)
+  await clock.advance(4999)
+  lost.heard(destination.key)
+  assert.equal(await heard, true)
+  const unheard = lost.next(destination.key, 5000, signal)
+  await clock.advance(5000)
+  assert.equal(await unheard, false)
+  const givenUp = new AbortController()
+  const waiting = lost.next(destination.key, 5000, givenUp.signal)
+  givenUp.abort()
+  assert.equal(await waiting, false)
+})
+
 test('a failure that no message shows again is forgotten after a day', async () => {
   const { clock, lost } = await open()
   lost.noteSign(destination, { at: clock.now(), failure, failedId: null })

@@ -8,7 +8,9 @@ import { inboxPlace } from '../../core/downstream.ts'
 import type { CallbackFailure, CallbackSign, Destination } from '../../core/downstream.ts'
 import type { DestinationKey } from '../../core/ids.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
+import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { getOrCreate } from '../../lib/keyed.ts'
 import type { Log } from '../../lib/log.ts'
 
 type Deps = { clock: Clock; log: Log }
@@ -29,6 +31,7 @@ export class LostCallbacks {
   readonly #lost = new Map<DestinationKey, Lost>()
   readonly #warned: BoundedMap<true>
   readonly #failureListeners: FailureListener[] = []
+  readonly #awaiting = new Map<DestinationKey, Set<() => void>>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -51,6 +54,26 @@ export class LostCallbacks {
   heard(key: DestinationKey): void {
     this.#heardAt.set(key, this.#deps.clock.now())
     this.#end(key)
+    for (const tell of this.#awaiting.get(key) ?? []) tell()
+  }
+
+  /** Whether a callback of this destination came at this time or later. */
+  hasHeardSince(key: DestinationKey, at: number): boolean {
+    return (this.#heardAt.get(key) ?? -Infinity) >= at
+  }
+
+  /** Resolves to true when the next callback of this destination comes; to false after `ms`, or when the signal aborts. */
+  async next(key: DestinationKey, ms: number, signal: AbortSignal): Promise<boolean> {
+    const heard = new AbortController()
+    const tell = () => {
+      heard.abort()
+    }
+    const waiting = getOrCreate(this.#awaiting, key, () => new Set())
+    waiting.add(tell)
+    await sleep(this.#deps.clock, ms, AbortSignal.any([signal, heard.signal]))
+    waiting.delete(tell)
+    if (waiting.size === 0) this.#awaiting.delete(key)
+    return heard.signal.aborted
   }
 
   /** Calls `listener` for a message to a customer that a conversation shows as failed. */

@@ -31,6 +31,8 @@ type Deps = {
   log: Log
   /** Called with how long a POST took, successful or not. */
   onPosted: (ms: number) => void
+  /** Called when the helpdesk has taken a message, with how long that took. */
+  onTaken: (job: PostJob, ms: number) => void
   /** How long after a lost answer the helpdesk may still create the message. */
   lateCommitMs: number
 }
@@ -120,17 +122,15 @@ export class ExactlyOncePoster {
   }
 
   async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
-    const { clock, onPosted } = this.#deps
-    const { conversation, helpdesk, origin, message, identity } = job
-    const leave = await this.#limits.enter(
-      { destination: identity.destination, origin },
-      message.files.length > 0,
-      signal,
-    )
+    const { clock, onPosted, onTaken } = this.#deps
+    const { conversation, helpdesk, destination, message, identity } = job
+    const { origin } = new URL(destination.baseUrl)
+    const leave = await this.#limits.enter({ destination: destination.key, origin }, message.files.length > 0, signal)
     const began = clock.monotonic()
     try {
       const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }
       const { id, flaw } = await helpdesk.post(conversation.id, whole)
+      onTaken(job, clock.monotonic() - began)
       return { conversationId: conversation.id, messageId: id, ...(flaw !== undefined && { flaw }) }
     } finally {
       onPosted(clock.monotonic() - began)

@@ -1,6 +1,6 @@
 // What the poster needs to know of one message to post it.
 
-import type { HelpdeskInbox, NewMessage, UploadFile } from '../../core/downstream.ts'
+import type { Destination, HelpdeskInbox, NewMessage, UploadFile } from '../../core/downstream.ts'
 import type { ChatId, NetworkMessageId, RowId } from '../../core/ids.ts'
 import type { MessageKey } from '../../core/message.ts'
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
@@ -17,8 +17,7 @@ export type PostJob = {
   /** What later quotes, votes and edits need of the message. */
   remember: MappedContent | null
   helpdesk: HelpdeskInbox
-  /** The server of the helpdesk. */
-  origin: string
+  destination: Destination
   conversation: OpenConversation
   /** The message on the network that this one answers. */
   replyTo: NetworkMessageId | null
@@ -53,7 +52,7 @@ export function postJobOf(
     networkAt: event.at,
     remember,
     helpdesk,
-    origin: new URL(destination.baseUrl).origin,
+    destination,
     conversation: to.conversation,
     replyTo,
     message: { type, content, isEcho: event.fromMe, private: isPrivate, files },

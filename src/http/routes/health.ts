@@ -11,6 +11,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ExhaustedDeliveries } from '../../lifecycle/exhausted-deliveries.ts'
 import type { Ticker } from '../../lib/ticker.ts'
 import type { DatabaseProbe } from '../../storage/database-probe.ts'
+import type { SetupFindings } from '../../setup/checks/setup-findings.ts'
 import type { HttpApp } from '../http-app.ts'
 import type { ClockDifferences } from '../webhook/clock-differences.ts'
 import { nullable, Timestamp, toTimestamp } from '../schemas.ts'
@@ -30,6 +31,7 @@ export type HealthDeps = {
   clocks: Pick<ClockDifferences, 'list'>
   pendingLogouts: Pick<PendingLogouts, 'count'>
   exhausted: Pick<ExhaustedDeliveries, 'count'>
+  setup: Pick<SetupFindings, 'list'>
   clientVersion: () => ClientVersionState
 }
 
@@ -69,6 +71,16 @@ const Health = Type.Object(
         description:
           'Lifecycle events of the last day that no attempt could deliver: see the deliveries of the instances',
       }),
+      setup: Type.Array(
+        Type.Object({
+          destination: nullable(Type.String({ description: 'The helpdesk inbox; null for the service itself' })),
+          name: Type.String({ description: 'The name of the check' }),
+          sentence: Type.String(),
+          cure: Type.String(),
+          since: Timestamp,
+        }),
+        { description: 'Checks of the set-up that fail: see GET /api/instances/:name/check' },
+      ),
       network_version: Type.Object(
         {
           current: Type.String(),
@@ -114,9 +126,9 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const lost = deps.lostCallbacks.list()
       const clocks = deps.clocks.list()
       const exhausted = deps.exhausted.count
-      const isFlowing =
-        inbox.parked === 0 && held.length === 0 && lost.length === 0 && clocks.length === 0 && exhausted === 0
-      const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
+      const setup = deps.setup.list()
+      const isFlowing = [held, lost, clocks, setup].every(({ length }) => length === 0) && inbox.parked === 0
+      const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing && exhausted === 0
       return reply.code(db.ok ? 200 : 503).send({
         status: sane ? 'ok' : 'degraded',
         version,
@@ -138,6 +150,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           })),
           pending_logouts: deps.pendingLogouts.count,
           deliveries_exhausted: exhausted,
+          setup: setup.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           network_version: toNetworkVersion(deps.clientVersion()),
           workers_failed: workersFailed,
           ownership: deps.ownership(),

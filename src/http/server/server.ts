@@ -38,6 +38,8 @@ import { addOutboxRoutes } from '../routes/outbox.ts'
 import type { OutboxDeps } from '../routes/outbox.ts'
 import { addOperationsRoutes } from '../routes/operations.ts'
 import type { OperationsDeps } from '../routes/operations.ts'
+import { addCheckRoutes } from '../routes/check.ts'
+import type { CheckDeps } from '../routes/check.ts'
 import { addParkedRoutes } from '../routes/parked.ts'
 import type { ParkedDeps } from '../routes/parked.ts'
 import { addPairingRoutes } from '../routes/pairing.ts'
@@ -69,6 +71,7 @@ export type ServerRoutes = {
   instances: InstanceDeps
   setup: SetupDeps
   pairing: PairingDeps
+  check: CheckDeps
   parked: ParkedDeps
   tenants: TenantDeps
   usage: UsageDeps
@@ -123,6 +126,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addInstanceRoutes(app, routes.instances)
   addSetupRoutes(app, routes.setup)
   addPairingRoutes(app, routes.pairing)
+  addCheckRoutes(app, routes.check)
   addParkedRoutes(app, routes.parked)
   addTenantRoutes(app, routes.tenants)
   addUsageRoutes(app, routes.usage)

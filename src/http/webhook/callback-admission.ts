@@ -11,7 +11,7 @@ import type { ClockDifferences } from './clock-differences.ts'
 
 type Deps = {
   instances: { find(name: InstanceName): { readonly record: Sender } | undefined }
-  routing: Pick<Routing, 'destinationOf' | 'webhookSecretsOf'>
+  routing: Pick<Routing, 'destinationOf' | 'configuredSecretsOf' | 'webhookSecretsOf'>
   clocks: Pick<ClockDifferences, 'refused' | 'agreed'>
   clock: Pick<Clock, 'now'>
 }
@@ -24,12 +24,14 @@ export class CallbackAdmission {
   }
 
   /**
-   * Refuses a callback whose answer does not depend on its body. If the secrets must be read from the database first, the body
-   * is read too: the message is then known when the database does not answer.
+   * Refuses a callback whose answer does not depend on its body. If the secrets must be read from the database first, or the
+   * helpdesk must be asked, the body is read too: the message is then known when there is no answer.
    */
   async screen(name: InstanceName, headers: IncomingHttpHeaders): Promise<void> {
     const sender = this.#deps.instances.find(name)?.record
-    const secrets = await knownAtOnce(this.#deps.routing.webhookSecretsOf(sender))
+    const { routing } = this.#deps
+    const secrets =
+      (await knownAtOnce(routing.webhookSecretsOf(sender))) ?? (await knownAtOnce(routing.configuredSecretsOf(sender)))
     if (secrets === undefined) return
     if (secrets.length > 0 && !carriesSignature(headers)) throw notSigned()
     if (secrets.length === 0 && !sender) throw notFound(name)

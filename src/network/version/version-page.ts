@@ -17,6 +17,7 @@ type Deps = {
 }
 
 type Answer = { status: number; body: string }
+type Method = 'GET' | 'HEAD'
 
 const path = '/sw.js'
 /** The host refuses a client that does not look like a browser. */
@@ -44,23 +45,28 @@ export class VersionPage {
     return body
   }
 
-  async #readDirectly(signal: AbortSignal): Promise<Answer> {
+  /** Resolves when the host answers, with any status. Rejects with the reason when it does not. */
+  async reach(signal: AbortSignal, agent = this.#deps.agent): Promise<void> {
+    await (agent ? this.#readThrough(agent, signal, 'HEAD') : this.#readDirectly(signal, 'HEAD'))
+  }
+
+  async #readDirectly(signal: AbortSignal, method: Method = 'GET'): Promise<Answer> {
     const url = this.#url
     const { egress, url: elsewhere } = this.#deps
     const limits = { timeoutMs: answerMs, maxResponseBytes: largestBytes, signal }
     const trusted = elsewhere === null ? {} : { trustedOrigin: url.origin }
-    const answer = await egress.request({ url, headers, ...limits, ...trusted })
+    const answer = await egress.request({ method, url, headers, ...limits, ...trusted })
     return { status: answer.status, body: answer.text() }
   }
 
-  async #readThrough(agent: Agent, stop: AbortSignal): Promise<Answer> {
+  async #readThrough(agent: Agent, stop: AbortSignal, method: Method = 'GET'): Promise<Answer> {
     const late = new AbortController()
     const cancel = this.#deps.clock.after(answerMs, () => {
       late.abort(new Error(`no answer within ${answerMs / 1000} s, through the proxy`))
     })
     const signal = AbortSignal.any([stop, late.signal])
     try {
-      return await fetchThrough(this.#url, agent, signal)
+      return await fetchThrough(this.#url, { agent, method, signal })
     } catch (cause) {
       throw late.signal.aborted ? (late.signal.reason as Error) : cause
     } finally {
@@ -77,10 +83,10 @@ function pageOf(socketUrl: string): URL {
   return url
 }
 
-function fetchThrough(url: URL, agent: Agent, signal: AbortSignal): Promise<Answer> {
+function fetchThrough(url: URL, through: { agent: Agent; method: Method; signal: AbortSignal }): Promise<Answer> {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
-    const asking = request(url, { agent, headers, signal }, (answer) => {
+    const asking = request(url, { ...through, headers }, (answer) => {
       collect(answer).then((body) => {
         resolve({ status: answer.statusCode ?? 0, body })
       }, reject)

@@ -103,6 +103,7 @@ export class ScriptedHelpdesk implements Downstream {
         await this.agents.setStatus(...change)
       },
       deleteMessage: () => ask('deleteMessage'),
+      setTyping: () => ask('setTyping'),
       probe: async () => {
         await ask('probe')
         return this.identifier

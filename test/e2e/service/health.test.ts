@@ -56,6 +56,7 @@ for (const engine of engines) {
           clocks_differ: [],
           pending_logouts: 0,
           deliveries_exhausted: 0,
+          setup: [],
           network_version: { current: '2.3000.1', worked: null, pinned: true, refused: false, asked_at: null },
           workers_failed: [],
           ownership: 'held',

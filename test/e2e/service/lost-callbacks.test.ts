@@ -45,6 +45,19 @@ test('a private address that Chatwoot filters: named with advice, warned of once
   assert.equal((await world.health()).status, 'ok')
 })
 
+test('the very first message of a new set-up fails, and no second one follows: health and log name it with the cure', async () => {
+  const clock = new LeapingClock()
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock, allowPrivateNetwork: false } })
+  await customerWrites(world, clock, 'the only message')
+  await waitUntil('the failure is noticed', async () => {
+    await clock.advance(laterMs)
+    return (await lostOf(world)).length === 1
+  })
+  assert.match((await lostOf(world))[0]?.advice ?? '', /SAFE_FETCH_ALLOW_PRIVATE_NETWORK=true/)
+  assert.equal((await world.health()).status, 'degraded')
+  assert.equal(world.service.logs.withMessage(warning).length, 1)
+})
+
 test('a webhook URL that is none, and one that no process listens at: an agent’s answer shows it too', async () => {
   const clock = new LeapingClock()
   await using world = await AgentWorld.open({ clock, helpdesk: { clock } })

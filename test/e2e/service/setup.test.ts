@@ -74,6 +74,18 @@ test('after the set-up a callback passes only with the secret of the inbox', asy
   assert.deepEqual([await post({}), await post(chatwootSignatureOf(body, secret, Date.now()))], [401, 200])
 })
 
+test('a callback without the secret of the inbox is refused also while the helpdesk does not answer', async () => {
+  await using world = await SetupWorld.open()
+  await world.create({ name: 'sales', inbox: true })
+  await world.helpdesk.fault({ kind: 'refused' })
+  await world.restartService()
+  const body = JSON.stringify({ event: 'conversation_created', id: 1 })
+  for (const headers of [{}, signatureOf(body, 'wrong')]) {
+    const asked = { token: null, body, headers }
+    assert.equal((await world.service.request('POST', '/api/instances/sales/webhook', asked)).status, 401)
+  }
+})
+
 test('a callback passes with the secret of the inbox, of the tenant or of the service', async () => {
   await using world = await SetupWorld.open({ environment: { WEBHOOK_HMAC_SECRET: 'of the service' } })
   const { url, api_token: token } = world.helpdesk.facts

@@ -53,6 +53,16 @@ test('a recording that ffmpeg cannot read is not converted, with or without ffmp
   }
 })
 
+test('ffmpeg that is installed later is used for the next recording', async () => {
+  await using place = await directory()
+  const [command, to] = [join(place.path, 'converter'), join(place.path, 'voice.ogg')]
+  const transcode = createTranscoder(command)
+  const convert = () => transcode(join(place.path, 'tone.wav'), to, new AbortController().signal)
+  assert.equal(await convert(), false)
+  await writeFile(command, '#!/bin/sh\n', { mode: 0o700 })
+  assert.equal(await convert(), true)
+})
+
 test('every recording is given to the command, and is converted when the command succeeds', async () => {
   await using place = await directory()
   const [command, to] = [join(place.path, 'converter'), join(place.path, 'voice.ogg')]

@@ -1,0 +1,79 @@
+// Creates the checks of the set-up, on request and in the background.
+
+import { tmpdir } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import type { LostCallbacks } from '../bridge/conversations/lost-callbacks.ts'
+import type { Config } from '../config/config.ts'
+import type { Downstream } from '../core/downstream.ts'
+import type { InstanceRegistry } from '../instances/instance-registry.ts'
+import type { Metrics } from '../ledger/metrics.ts'
+import { Ticker } from '../lib/ticker.ts'
+import { noticeTexts } from '../lifecycle/notice-texts.ts'
+import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
+import { DestinationChecks } from '../setup/checks/destination-checks.ts'
+import { thisMachine } from '../setup/checks/machine.ts'
+import type { Machine } from '../setup/checks/machine.ts'
+import { ProcessChecks } from '../setup/checks/process-checks.ts'
+import { RoundTrip } from '../setup/checks/round-trip.ts'
+import { SetupChecks } from '../setup/checks/setup-checks.ts'
+import { SetupFindings } from '../setup/checks/setup-findings.ts'
+import { SetupWatch } from '../setup/checks/setup-watch.ts'
+import type { Routing } from '../tenants/routing.ts'
+import type { Base } from './base.ts'
+
+type Parts = {
+  instances: InstanceRegistry
+  network: WhatsappNetwork
+  downstream: Downstream
+  routing: Routing
+  lostCallbacks: LostCallbacks
+  metrics: Metrics
+  machine?: Machine | undefined
+}
+
+/** The accounts connect first. */
+const firstWatchMs = 10_000
+const watchMs = 10_000
+
+export function createSetupChecks({ config, clock, log, stack }: Base, parts: Parts) {
+  const { instances, routing, downstream, lostCallbacks: callbacks, metrics } = parts
+  const findings = new SetupFindings({ clock, log })
+  const destinations = createDestinationChecks(config, parts)
+  const process = createProcessChecks(config, parts)
+  const texts = noticeTexts[config.inbound.locale]
+  const roundTrip = new RoundTrip({ routing, downstream, callbacks, texts, clock })
+  const checks = stack.use(new SetupChecks({ instances, routing, destinations, process, roundTrip, findings }))
+  const watch = new SetupWatch({ instances, routing, destinations, process, findings, clock, random: Math.random })
+  const work = () => watch.run()
+  const worker = new Ticker({ name: 'setup-watch', everyMs: watchMs, firstMs: firstWatchMs, work, clock, log })
+  metrics.watchSetup(() => findings.list().length)
+  return { checks, findings, watch, worker }
+}
+
+function createDestinationChecks(config: Config, { downstream, routing, instances }: Parts): DestinationChecks {
+  return new DestinationChecks({
+    downstream,
+    routing,
+    secretsOf: (instance) => routing.webhookSecretsOf(instance),
+    find: (name) => instances.find(name)?.record,
+    settings: { publicUrl: config.http.publicUrl, mode: config.downstream.conversationMode },
+  })
+}
+
+function createProcessChecks({ http, storage, network: { proxy } }: Config, parts: Parts): ProcessChecks {
+  const { instances, network, machine = thisMachine } = parts
+  const { database } = storage
+  const own = database.engine === 'sqlite' ? [dirname(resolve(database.path))] : []
+  return new ProcessChecks({
+    machine,
+    directories: [...own, tmpdir()],
+    settings: {
+      hasEncryptionKey: storage.encryptionKeys.length > 0,
+      host: http.host,
+      hasApiToken: http.apiToken !== '',
+      hasNetworkProxy: proxy !== null,
+    },
+    instances,
+    network,
+  })
+}

@@ -1,0 +1,72 @@
+// Makes the checks of one helpdesk inbox. They ask the helpdesk and change nothing there.
+
+import { inboxPlace } from '../../core/downstream.ts'
+import type { Downstream, InboxAccess } from '../../core/downstream.ts'
+import type { Routing } from '../../tenants/routing.ts'
+import { askHelpdesk } from './ask-helpdesk.ts'
+import { broken, untested } from './finding.ts'
+import type { Finding } from './finding.ts'
+import { checkHelpdesk, isAdministrator, usableInbox } from './helpdesk-checks.ts'
+import { checkInbox } from './inbox-checks.ts'
+import type { InboxFacts } from './inbox-checks.ts'
+import { parseWebhookAddress } from '../webhook-address.ts'
+
+/** What routing needs to know of an instance, and its name. */
+export type CheckedInstance = { name: string; ownerTag: string; inboxId: number }
+
+type Deps = {
+  downstream: Pick<Downstream, 'account'>
+  routing: Pick<Routing, 'accessOf'>
+  /** Every secret that may sign the callbacks of an instance. */
+  secretsOf: (instance: CheckedInstance) => Promise<readonly string[]>
+  find: (name: string) => CheckedInstance | undefined
+  settings: Pick<InboxFacts, 'publicUrl' | 'mode'>
+}
+
+/** `version` is null when the helpdesk does not tell it. */
+export type DestinationReport = { findings: Finding[]; version: string | null }
+
+const inboxChecks = ['webhook_address', 'webhook_secret', 'conversation_mode'] as const
+
+export class DestinationChecks {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** `access` is where the messages of the instance go. */
+  async run(instance: CheckedInstance, access: InboxAccess): Promise<DestinationReport> {
+    const facts = await askHelpdesk(this.#deps.downstream.account(access), access.inboxId)
+    const usable = usableInbox(facts)
+    const settings =
+      'inbox' in usable
+        ? checkInbox({
+            ...this.#deps.settings,
+            inbox: usable.inbox,
+            instance: instance.name,
+            isAdministrator: isAdministrator(facts),
+            secrets: await this.#deps.secretsOf(instance),
+            use: await this.#useOf(usable.inbox.webhookUrl, access),
+          })
+        : inboxChecks.map((name) => untested(name, usable.obstacle))
+    const findings = [...checkHelpdesk({ access, instance: instance.name }, facts), ...settings]
+    return { findings, version: facts.installation.answer?.version ?? null }
+  }
+
+  /** How the instance that the address names uses the inbox. */
+  async #useOf(webhookUrl: string, access: InboxAccess): Promise<InboxFacts['use']> {
+    const { routing, find } = this.#deps
+    const named = find(parseWebhookAddress(webhookUrl)?.instance ?? '')
+    if (!named) return 'none'
+    const itsAccess = await routing.accessOf(named)
+    return itsAccess && inboxPlace(itsAccess) === inboxPlace(access) ? 'shared' : 'other'
+  }
+}
+
+/** The finding for an instance whose messages have no destination. */
+export function noDestination(instance: string): Finding {
+  const cure = `set DOWNSTREAM_BASE_URL and DOWNSTREAM_API_TOKEN, or those of the tenant; then POST /api/instances/${instance}/inbox`
+  const sentence = 'no helpdesk inbox is configured for this instance: received messages are stored and wait'
+  return broken('helpdesk_configured', sentence, cure)
+}

@@ -1,0 +1,88 @@
+// The round trip: a callback that Chatwoot must deliver, and the reason when it cannot.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AgentWorld } from '../../harness/agent-world.ts'
+import { onEveryVersion } from '../../harness/helpdesk-versions.ts'
+import { LeapingClock } from '../../harness/leaping-clock.ts'
+import { checkOf, checkSetup } from '../../harness/setup-report.ts'
+import type { SetupCheck } from '../../harness/setup-report.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+
+const operations = ({ helpdesk }: AgentWorld) =>
+  helpdesk.messages().filter(({ content }) => content?.startsWith('Connection test') === true)
+
+async function roundTrip(world: AgentWorld, name = 'n0'): Promise<SetupCheck> {
+  return checkOf(await checkSetup(world.service, name, 'POST'), 'round_trip')
+}
+
+/** The round trip of a helpdesk that does not call: time passes until there is an answer. */
+async function failing(world: AgentWorld, clock: LeapingClock): Promise<SetupCheck> {
+  let found: SetupCheck | undefined
+  const tested = roundTrip(world).then((answer) => (found = answer))
+  await waitUntil('there is an answer', async () => {
+    await clock.advance(1000)
+    return found !== undefined
+  })
+  return tested
+}
+
+onEveryVersion('the callback comes back, and agents see no message of it', async (version) => {
+  await using world = await AgentWorld.open({ helpdesk: { version } })
+  const { result, sentence } = await roundTrip(world)
+  const isTestable = version !== '3.4'
+  assert.equal(result, isTestable ? 'ok' : 'untested', sentence)
+  assert.match(sentence, isTestable ? /came back after \d+ ms/ : /4\.2 is the first/)
+  await world.helpdesk.settled()
+  assert.deepEqual(operations(world), [])
+  assert.equal(world.bob.messages.length, 0)
+  world.helpdesk.assertNothingRefused()
+})
+
+test('the name of an instance may contain a dot, and callers that ask at once share one test', async () => {
+  await using world = await AgentWorld.open({ accounts: 0 })
+  await world.create({ name: 'shop.one' })
+  await world.listen('shop.one')
+  const found = await Promise.all([roundTrip(world, 'shop.one'), roundTrip(world, 'shop.one')])
+  assert.deepEqual(
+    found.map(({ result }) => result),
+    ['ok', 'ok'],
+  )
+  const typings = world.helpdesk.requests.filter(({ path }) => path.endsWith('/toggle_typing'))
+  assert.equal(typings.length, 2, 'on and off')
+})
+
+test('a private address that Chatwoot refuses: Chatwoot says why, and the cure names its setting', async () => {
+  const clock = new LeapingClock()
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock, allowPrivateNetwork: false } })
+  const { result, sentence, cure } = await failing(world, clock)
+  assert.equal(result, 'broken')
+  assert.match(sentence, /Hostname '127\.0\.0\.1' has no public ip addresses/)
+  assert.match(cure ?? '', /SAFE_FETCH_ALLOW_PRIVATE_NETWORK=true/)
+  const [note, ...more] = operations(world)
+  assert.deepEqual([note?.private, note?.messageType, more], [true, 'outgoing', []])
+  assert.equal((await world.health()).checks.callbacks_lost.length, 1)
+  world.helpdesk.configure({ allowPrivateNetwork: true })
+  assert.equal((await roundTrip(world)).result, 'ok')
+  assert.deepEqual((await world.health()).checks.callbacks_lost, [])
+})
+
+test('a secret that the service does not know, and an address that is empty', async () => {
+  const clock = new LeapingClock()
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock } })
+  await world.desk.post('/inboxes/1/reset_secret')
+  const refused = await failing(world, clock)
+  assert.match(refused.sentence, /401 Unauthorized/)
+  assert.match(refused.cure ?? '', /WEBHOOK_HMAC_SECRET/)
+  await world.desk.patch('/inboxes/1', { channel: { webhook_url: '' } })
+  const silent = await failing(world, clock)
+  assert.match(silent.sentence, /sends no callback/)
+  assert.match(silent.cure ?? '', /webhook address/)
+})
+
+test('an inbox that cannot be used is not tested', async () => {
+  await using world = await AgentWorld.open({ environment: { DOWNSTREAM_API_TOKEN: 'no such token' } })
+  const { result, sentence } = await roundTrip(world)
+  assert.equal(result, 'untested')
+  assert.match(sentence, /does not accept the API token/)
+})
