@@ -7,6 +7,7 @@ import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
 import { PendingLogouts } from '../instances/pending-logouts.ts'
+import { Reachability } from '../instances/reachability.ts'
 import { runAll } from '../lib/run-all.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { Courier } from '../lifecycle/courier.ts'
@@ -43,6 +44,7 @@ export type AccountSet = {
   store: InstanceStore
   network: WhatsappNetwork
   pendingLogouts: PendingLogouts
+  reachability: Reachability
 }
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
@@ -67,6 +69,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
   const pendingLogouts = stack.use(
     new PendingLogouts({ network, logouts: new PendingLogoutStore(database), epoch, clock, random: Math.random, log }),
   )
+  const reachability = new Reachability({ clock, log })
   const instances: InstanceRegistry = stack.use(
     new InstanceRegistry({
       network,
@@ -79,6 +82,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       log,
       qrLifetimeMs,
       lifecycle,
+      reachability,
       graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
       parts: events,
       onChange: (instance) => {
@@ -86,7 +90,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       },
     }),
   )
-  return { instances, store, network, pendingLogouts }
+  return { instances, store, network, pendingLogouts, reachability }
 }
 
 type ServiceParts = {

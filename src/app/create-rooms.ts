@@ -106,6 +106,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     setup.watch,
     lifecycle.courier,
     lifecycle.exhausted,
+    accounts.reachability,
     usage,
     metrics,
   ]
@@ -116,6 +117,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onAnnounced: (announcement) => notices?.heard(announcement),
   })
   metrics.watchInstances(() => instances.counts())
+  metrics.watchStates(() => instances.records())
   metrics.watchNetworkVersion(() => network.version.state.current)
   return { storage, lifecycle, accounts, downstream, tenants, inbound, outbound, setup, perInstance }
 }

@@ -18,7 +18,7 @@ type Parts = {
 export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts: Parts): ServerRoutes {
   const { services, workers, readiness } = parts
   const { probe, usage, metrics, audit } = rooms.storage
-  const { instances, pendingLogouts, network } = rooms.accounts
+  const { instances, pendingLogouts, network, reachability } = rooms.accounts
   const { inbound, held, lostCallbacks, parked } = rooms.inbound
   const { outbound } = rooms
   const { version } = build
@@ -36,6 +36,8 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       held,
       lostCallbacks,
       clocks: outbound.clocks,
+      refusals: outbound.refusals,
+      reachability,
       pendingLogouts,
       exhausted: rooms.lifecycle.exhausted,
       setup: rooms.setup.findings,

@@ -47,6 +47,23 @@ export type InstanceTrigger =
   | 'dropped'
   | 'invalidated'
 
+/** The reason of a change that has no failure as its reason. */
+export const reasonOfTrigger: Record<InstanceTrigger, string> = {
+  pair: 'a pairing was opened',
+  window_over: 'the pairing ended',
+  scanned: 'the phone linked the account',
+  reverted: 'the session before is used again',
+  boot_linked: 'the service started',
+  boot_banned: 'the service started, and the ban of the account is not over yet',
+  boot_unlinked: 'the service started, and the account has no session',
+  attempt: 'the next attempt to connect begins',
+  reopen: 'a restart was asked for',
+  authenticated: 'logged in',
+  drained: 'all messages of the time away are received',
+  dropped: 'the connection ended',
+  invalidated: 'the session is not valid any more',
+}
+
 type Step = { from: readonly InstanceState[]; to: InstanceState; event?: LifecycleEvent }
 
 const any = instanceStates

@@ -1,6 +1,8 @@
-// The codes that stand beside the last error of an instance. Programs decide by the code, people read the sentence.
+// The last error of an instance: people read its sentence, programs decide by its code.
 
+import type { EventExtras } from './lifecycle.ts'
 import type { CloseCause, Closing } from './network.ts'
+import { writeReason } from './reasons/reason.ts'
 
 export const lastErrorCodes = [
   'passkey_required',
@@ -32,4 +34,16 @@ const codes: Record<CloseCause, LastErrorCode> = {
 /** The code of the closing itself, or else the code of its cause. */
 export function lastErrorCodeOf({ cause, errorCode }: Closing): LastErrorCode {
   return errorCode ?? codes[cause]
+}
+
+/** What the record keeps of the end of a connection. */
+export function lastErrorOf(closing: Closing): { lastError: string; lastErrorCode: LastErrorCode } {
+  const { reason, unreachable } = closing
+  const lastError = unreachable ? writeReason('unreachable', { reason, cure: unreachable.cure }) : reason
+  return { lastError, lastErrorCode: lastErrorCodeOf(closing) }
+}
+
+/** What subscribers are told of the end of a connection. */
+export function reasonOf({ reason, code }: Closing): EventExtras {
+  return { reason, code }
 }

@@ -24,6 +24,32 @@ export type CloseCause =
   /** Any other end. A later connection may succeed. */
   | 'transient'
 
+/** Why the network could not be reached. */
+export type UnreachableCause =
+  /** A host name was not found. */
+  | 'dns'
+  /** The server, or a firewall before it, refuses connections. */
+  | 'refused'
+  /** This machine knows no way to the server. */
+  | 'no_route'
+  /** No answer came in time. */
+  | 'timeout'
+  /** The proxy cannot be used. */
+  | 'proxy'
+  /** The TLS connection failed, for example because of a certificate. */
+  | 'tls'
+  /** The server has no valid certificate of the network. */
+  | 'not_genuine'
+  /** Another server than the network's answered. */
+  | 'other_server'
+  /** The network itself says that it does not work. */
+  | 'away'
+  /** The connection ended without a reason. */
+  | 'broken'
+
+/** `cure` says what an operator can do. */
+export type Unreachable = { cause: UnreachableCause; cure: string }
+
 export type Closing = {
   cause: CloseCause
   /** The network's own code, or null when the connection just broke. */
@@ -32,6 +58,8 @@ export type Closing = {
   reason: string
   /** Epoch milliseconds at which a temporary ban ends. */
   until?: number
+  /** Only with the cause `transient`, and only if the end means that the network was not reached unless we had logged in. */
+  unreachable?: Unreachable
   /** Where the cause alone does not say enough to a program. */
   errorCode?: 'passkey_required' | 'version_refused' | 'server_not_genuine'
   /** The next attempt differs from the one that was refused, so it may be made at once. */

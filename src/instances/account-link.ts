@@ -3,12 +3,13 @@
 
 import type { Jid } from '../core/ids.ts'
 import { isActive } from '../core/instance.ts'
+import { reasonOf } from '../core/last-error.ts'
 import type { AccountNetwork, Closing } from '../core/network.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Semaphore } from '../lib/queues/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import { reasonOf } from './account-record.ts'
 import type { AccountRecord } from './account-record.ts'
 import { ConnectionSlot } from './connection-slot.ts'
 import { PairingSlot } from './pairing-slot.ts'
@@ -19,6 +20,9 @@ import { SessionHandover } from './session-handover.ts'
 const reconnectPatienceMs = 10_000
 // After this long the caller is answered that WhatsApp has not confirmed the logout yet.
 const logoutPatienceMs = 5000
+
+const pairingStopped: Closing = { cause: 'pairing_over', code: null, reason: writeReason('pairingStopped') }
+const pairingGoesOn = 'the pairing that is open goes on'
 
 export type LinkDeps = {
   network: AccountNetwork
@@ -81,6 +85,7 @@ export class AccountLink {
     if (staged !== null && jid !== null) await this.#adopt(staged, jid)
     await this.pairing.close()
     if (account.row.sessionId === null) {
+      if (account.row.state === 'qr_pending') account.note(pairingStopped)
       account.apply('boot_unlinked')
       return
     }
@@ -117,14 +122,14 @@ export class AccountLink {
   /** The proxy is another one: an open pairing and the stored session are opened again, through the new proxy. */
   async followProxy(): Promise<void> {
     if (this.pairing.isOpen) await this.pairing.open()
-    if (this.connection.renew()) this.#deps.account.apply('reopen')
+    if (this.connection.renew()) this.#deps.account.apply('reopen', { why: 'the proxy of the instance changed' })
   }
 
   /** The session is worthless; its keys are removed. */
   async end(closing: Closing): Promise<void> {
     const worthless = this.#sessions.end(closing)
     // The owner of the phone may be about to scan: a pairing that is open stays open.
-    if (this.pairing.isOpen) this.#deps.account.apply('pair')
+    if (this.pairing.isOpen) this.#deps.account.apply('pair', { why: pairingGoesOn })
     await this.#disconnect()
     await this.#sessions.forget(...worthless)
   }
@@ -167,7 +172,7 @@ export class AccountLink {
     const { account } = this.#deps
     if (this.pairing.isOpen) return
     await this.pairing.close()
-    account.apply('window_over')
+    account.pairingOver()
     if (account.row.sessionId === sessionId && !this.connection.isOpen) this.#connect(0)
   }
 
@@ -199,7 +204,7 @@ export class AccountLink {
       return
     }
     await this.#disconnect()
-    if (this.pairing.isOpen) account.apply('pair')
+    if (this.pairing.isOpen) account.apply('pair', { why: pairingGoesOn })
     this.#connect(0)
   }
 }

@@ -65,8 +65,8 @@ export class ConnectionSlot {
         drained: current(() => {
           account.apply('drained')
         }),
-        reopening: current(() => {
-          account.apply('reopen')
+        reopening: current((reason) => {
+          account.apply('reopen', { why: reason })
         }),
         dropped: current((closing, nextMs) => {
           account.drop(closing, nextMs)

@@ -37,7 +37,7 @@ type ConnectionEvents = {
   /** The next attempt follows after the pause; null: not before a caller asks. */
   dropped(closing: Closing, pauseMs: number | null): void
   /** The connection ended to be opened again at once. */
-  reopening(): void
+  reopening(reason: string): void
   /** The session is worthless; nothing follows. */
   invalidated(closing: Closing): void
 }
@@ -135,7 +135,7 @@ export class Connection {
       }
       pause = this.#policy.pauseAfter(closing)
       this.#mustRest = refusals.has(closing.cause)
-      if (closing.cause === 'restart') events.reopening()
+      if (closing.cause === 'restart') events.reopening(closing.reason)
       else events.dropped(closing, pause)
     }
   }
@@ -156,7 +156,7 @@ export class Connection {
       onStart: (run) => {
         this.#run = run
         events.attempt()
-        cancelLogin = run.hangUpAfter(loginDeadlineMs, 'the network did not let us in within 60 s')
+        cancelLogin = run.hangUpAfter(loginDeadlineMs, writeReason('notLetIn'))
       },
       onSignal: (signal, run) => {
         if (signal.kind === 'authenticated') cancelLogin?.()

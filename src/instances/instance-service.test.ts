@@ -12,6 +12,7 @@ import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/store
 import { InstanceRegistry } from './instance-registry.ts'
 import { InstanceService } from './instance-service.ts'
 import { PendingLogouts } from './pending-logouts.ts'
+import { Reachability } from './reachability.ts'
 
 const name = 'a'
 
@@ -109,6 +110,7 @@ function setUp() {
       stored: () => undefined,
     },
     graces: { unreachableMs: 60_000, reconnectedMs: 5000 },
+    reachability: new Reachability(steady),
     onChange: () => undefined,
   })
   const service = new InstanceService({

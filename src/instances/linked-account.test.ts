@@ -10,6 +10,7 @@ import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts
 import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { LinkedAccount } from './linked-account.ts'
 import { PendingLogouts } from './pending-logouts.ts'
+import { Reachability } from './reachability.ts'
 
 /** Storage whose writes take until the test lets them through. */
 class ScriptedStore {
@@ -60,6 +61,7 @@ function setUp(record: Partial<InstanceRow> = {}) {
         stored: (announcements) => void events.push(...announcements.map(({ event }) => event)),
       },
       graces: { unreachableMs: 60_000, reconnectedMs: 5000 },
+      reachability: new Reachability(shared),
       onChange: () => undefined,
     },
     { ...sampleInstance('a'), state: 'qr_pending', ...record },

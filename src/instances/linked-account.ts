@@ -18,10 +18,15 @@ import type { LinkDeps } from './account-link.ts'
 import { AccountRecord } from './account-record.ts'
 import type { Graces } from './outage.ts'
 import type { Qr } from './pairing-slot.ts'
+import type { Reachability } from './reachability.ts'
 
 const pauses = { firstMs: 200, ceilingMs: 5000 }
 
-export type AccountDeps = LinkDeps & { lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>; graces: Graces }
+export type AccountDeps = LinkDeps & {
+  lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>
+  graces: Graces
+  reachability: Pick<Reachability, 'failed' | 'reached' | 'leave'>
+}
 
 /** What became of a logout: `told` when WhatsApp has confirmed it within 5 s, `pending` when it has not confirmed it yet. */
 export type LogoutOutcome = 'no_session' | 'told' | 'pending'

@@ -16,6 +16,8 @@ type Deps = {
   clock: Clock
   graces: Graces
   row: () => Readonly<InstanceRow>
+  /** Why the account is not connected, without advice for the operator. */
+  lastReason: () => string | null
   save: (changes: InstanceChanges) => void
   announce: (event: LifecycleEvent, extras: EventExtras) => void
 }
@@ -41,10 +43,10 @@ export class Outage {
 
   /** A session is being opened whose end was not announced: at a start, or a restart. */
   watch(): void {
-    const { clock, graces, row, announce } = this.#deps
+    const { clock, graces, row, lastReason, announce } = this.#deps
     const since = clock.now()
     this.#wait(graces.unreachableMs, () => {
-      this.#why = { reason: row().lastError ?? notInTime(graces.unreachableMs), code: null }
+      this.#why = { reason: lastReason() ?? notInTime(graces.unreachableMs), code: null }
       if (row().downSince === null) {
         this.#deps.save({ downSince: since })
         announce('disconnected', this.#why)

@@ -75,9 +75,10 @@ export class PairingSlot {
       events: {
         qr: this.#show.bind(this),
         failed: (closing) => {
+          const wasOffered = this.#qr !== null
           // The codes are valid only while the connection lasts.
           this.#qr = null
-          account.note(closing)
+          account.pairingFailed(closing, wasOffered)
           onChange()
         },
         refused: account.refusePairing.bind(account),
@@ -126,7 +127,7 @@ export class PairingSlot {
   #show(text: string): void {
     const { account, clock, qrLifetimeMs, onChange } = this.#deps
     this.#qr = { text, generatedAt: clock.now(), lifetimeMs: qrLifetimeMs }
-    account.note(null)
+    account.codeShown()
     const { lastQrMessageId } = account.row
     account.announce('qr_generated', lastQrMessageId > 0 ? { last_qr_msg_id: lastQrMessageId } : {})
     onChange()

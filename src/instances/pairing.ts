@@ -8,6 +8,7 @@
 import { BridgeError } from '../core/errors.ts'
 import type { InstanceName, Jid } from '../core/ids.ts'
 import type { Closing, Network, NetworkSession, PairingCode, SessionSignal } from '../core/network.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -152,7 +153,7 @@ export class Pairing {
         run.atEnd(() => {
           this.#withdrawOffer()
         })
-        cancelFirstCode = run.hangUpAfter(firstCodeMs, 'the network gave no code within 30 s')
+        cancelFirstCode = run.hangUpAfter(firstCodeMs, writeReason('noCode'))
       },
       onSignal: (signal, run) => {
         run.leaveGate()

@@ -1,6 +1,7 @@
 // One session from its opening to its end: waits at the gate, opens the session, passes its signals on, and closes it.
 
-import type { Closing, Network, NetworkSession, SessionName, SessionSignal } from '../core/network.ts'
+import type { Closing, Network, NetworkSession, SessionName, SessionSignal, Unreachable } from '../core/network.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import { orAbort } from '../lib/abort.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
@@ -20,6 +21,9 @@ type Listener = {
   onStart(run: SessionRun): void
   onSignal(signal: SessionSignal, run: SessionRun): void
 }
+
+/** The network answers, but does not go on. */
+const tooSlow: Unreachable = { cause: 'timeout', cure: writeReason('cureWait') }
 
 /** A session that is opening or open. */
 export class SessionRun implements Disposable {
@@ -46,7 +50,7 @@ export class SessionRun implements Disposable {
   /** Returns how to cancel it; the end of the session cancels it too. */
   hangUpAfter(ms: number, reason: string): () => void {
     const cancel = this.#clock.after(ms, () => {
-      this.hangUp({ cause: 'transient', code: 408, reason })
+      this.hangUp({ cause: 'transient', code: 408, reason, unreachable: tooSlow })
     })
     this.atEnd(cancel)
     return cancel

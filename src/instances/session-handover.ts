@@ -6,6 +6,7 @@
 
 import type { AuditRecord } from '../core/audit.ts'
 import type { Jid } from '../core/ids.ts'
+import { lastErrorOf, reasonOf } from '../core/last-error.ts'
 import type { Closing, Network } from '../core/network.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -13,7 +14,6 @@ import type { Log } from '../lib/log.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
 import type { AccountRecord } from './account-record.ts'
-import { lastErrorOf, reasonOf } from './account-record.ts'
 import { linkAgeAfterLogin } from './link-age.ts'
 import { logOutKeptSessions } from './kept-sessions.ts'
 import type { PendingLogouts } from './pending-logouts.ts'
@@ -86,9 +86,9 @@ export class SessionHandover {
     const jid = previous === null ? null : await network.storedJid(previous)
     if (jid === null) return false
     log.warn({ instance: name, ...reasonOf(closing) }, 'a new link was refused, going back to the one before')
-    const lastError = lastErrorOf({ ...closing, reason: writeReason('linkRefused', { reason: closing.reason }) })
-    const changes = { sessionId: previous, previousSessionId: null, jid, lastJid: jid, ...lastError }
-    account.apply('reverted', { changes })
+    const why = { ...closing, reason: writeReason('linkRefused', { reason: closing.reason }) }
+    const changes = { sessionId: previous, previousSessionId: null, jid, lastJid: jid, ...lastErrorOf(why) }
+    account.apply('reverted', { changes, why })
     await this.forget(refused)
     return true
   }
@@ -123,8 +123,7 @@ export class SessionHandover {
       lastJid: jid ?? lastJid,
       unlinkedAt: clock.now(),
     }
-    const extras = reasonOf(closing)
-    account.apply('invalidated', { changes: { ...changes, ...lastErrorOf(closing) }, extras, ...companions })
+    account.apply('invalidated', { changes: { ...changes, ...lastErrorOf(closing) }, why: closing, ...companions })
   }
 
   /** Waits until the record without these sessions is stored, then removes their keys. */

@@ -9,7 +9,7 @@ export type WaitOutcome = 'ready' | 'timeout' | 'logged_out' | 'deleted'
 
 type Deps = { registry: InstanceRegistry; clock: Clock }
 
-/** A *transition* to logged_out ends the wait; an instance that is logged out at the beginning may still be paired. */
+/** An instance that is logged out does not become ready by itself: it must be paired first. */
 export async function waitReady(
   { registry, clock }: Deps,
   name: InstanceName,
@@ -17,15 +17,11 @@ export async function waitReady(
   gone: AbortSignal,
 ): Promise<WaitOutcome> {
   const settled = new AbortController()
-  const wasLoggedOut = registry.get(name).state === 'logged_out'
   let outcome: WaitOutcome = 'timeout'
-  let sawOtherState = !wasLoggedOut
   const look = () => {
     const state = registry.find(name)?.state
-    if (state !== 'logged_out') sawOtherState = true
     if (state === undefined) outcome = 'deleted'
-    else if (state === 'ready') outcome = 'ready'
-    else if (state === 'logged_out' && sawOtherState) outcome = 'logged_out'
+    else if (state === 'ready' || state === 'logged_out') outcome = state
     else return
     settled.abort()
   }

@@ -62,6 +62,11 @@ export class Metrics implements PerInstance {
     'Callbacks that waited until the message before theirs had come',
     ['instance'],
   )
+  readonly callbacksRefused = this.#counter(
+    'service_callbacks_refused_total',
+    'Callbacks of the helpdesk that were refused before their message was looked at, by the reason',
+    ['reason'],
+  )
   readonly downstreamSeconds = new Histogram({
     name: 'service_downstream_post_seconds',
     help: 'How long the helpdesk took for a message, whatever it answered',
@@ -88,6 +93,20 @@ export class Metrics implements PerInstance {
   watchInstances(read: () => { active: number; total: number }): void {
     this.#gauge('service_active_instances', 'Instances connected or ready', () => read().active)
     this.#gauge('service_total_instances', 'Instances known', () => read().total)
+  }
+
+  /** Only the current state of an instance has a series, which goes with the state, the owner tag or the instance. */
+  watchStates(read: () => readonly { name: InstanceName; ownerTag: string; state: string }[]): void {
+    new Gauge({
+      name: 'service_instance_state',
+      help: 'Always 1; the label carries the current state of the instance',
+      labelNames: ['instance', 'owner_tag', 'state'],
+      registers: [this.#registry],
+      collect() {
+        this.reset()
+        for (const { name, ownerTag, state } of read()) this.set({ instance: name, owner_tag: ownerTag, state }, 1)
+      },
+    })
   }
 
   watchNetworkVersion(read: () => string): void {

@@ -18,7 +18,13 @@ import type {
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
 import { BacklogDrain } from './connection/backlog-drain.ts'
-import { closingOf, explained, refusedVersionClosing, through, versionRefused } from './connection/close-causes.ts'
+import {
+  closingOf,
+  explained,
+  refusedVersionClosing,
+  unansweredClosing,
+  versionRefused,
+} from './connection/close-causes.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { failQueries, terminate } from './connection/open-socket.ts'
 import { askForMissingSalt } from './connection/missing-salt.ts'
@@ -27,6 +33,7 @@ import { saveCredsOnUpdate } from './connection/save-creds.ts'
 import { SessionEvents } from './connection/session-events.ts'
 import { SessionPhase } from './connection/session-phase.ts'
 import { SessionSignals } from './connection/session-signals.ts'
+import { wayOf } from './connection/socket-config.ts'
 import { renewFile } from './files/renewal.ts'
 import { openConnection } from './open-connection.ts'
 import type { Connection, ConnectionDeps } from './open-connection.ts'
@@ -68,11 +75,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     const { socket, connectionKeys } = this.#connection
     this.#offer = new PairingOffer({ socket, clock, qrLifetimeMs: endpoint.qrLifetimeMs })
     this.#cancelDeadline = clock.after(firstFrameTimeoutMs, () => {
-      this.#end({
-        cause: 'transient',
-        code: 408,
-        reason: through(endpoint.proxied?.host, writeReason('noFirstAnswer', { seconds: firstFrameTimeoutMs / 1000 })),
-      })
+      this.#end(unansweredClosing(firstFrameTimeoutMs / 1000, wayOf(endpoint)))
     })
     socket.ws.once('frame', this.#cancelDeadline)
     socket.ws.once('CB:success', () => {
@@ -184,7 +187,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       offer: this.#offer,
       onClosed: (error) => {
         const isOfferUsedUp = this.#offer.isUsedUp && !isLinked(creds)
-        this.#end(explained(closingOf(error, clock), { isOfferUsedUp, proxyHost: endpoint.proxied?.host }))
+        this.#end(explained(closingOf(error, clock), { isOfferUsedUp, ...wayOf(endpoint) }))
       },
       end: this.#end.bind(this),
       onDrained: () => {

@@ -48,6 +48,7 @@ const usedParts = [
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
   'src/guard/restrictions.ts',
+  'src/http/webhook/callback-refusals.ts',
   'src/http/webhook/clock-differences.ts',
   'src/ledger/usage.ts',
   'src/lifecycle/courier.ts',
@@ -145,6 +146,7 @@ async function settled(memory: InstanceMemory, { service, helpdesk }: Used): Pro
     return before.join() === known.join()
   })
   await callFromAnotherClock(service, helpdesk)
+  await callWithAnotherSecret(service)
 }
 
 /** A callback of a helpdesk whose clock is an hour ahead. The next callback with the right time ends what is kept of it. */
@@ -153,6 +155,13 @@ async function callFromAnotherClock(service: Service, helpdesk: SimHelpdesk): Pr
   const headers = chatwootSignatureOf('{}', helpdesk.facts.webhook_secret, Date.now() + 3_600_000)
   const refused = await service.request('POST', `${path}/webhook`, { token: null, body: '{}', headers })
   assertRefused(refused, 'SERVICE_CLOCK_DIFFERS')
+}
+
+/** A callback with the signature of another secret. The next callback that is accepted ends what is kept of it. */
+async function callWithAnotherSecret(service: Service): Promise<void> {
+  const headers = chatwootSignatureOf('{}', 'another secret', Date.now())
+  const refused = await service.request('POST', `${path}/webhook`, { token: null, body: '{}', headers })
+  assertRefused(refused, 'SERVICE_UNAUTHORIZED')
 }
 
 test('after every part has left an instance that was in use, only the registry knows it', async () => {

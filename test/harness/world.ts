@@ -36,6 +36,8 @@ export type Health = {
     clocks_differ: { instance: string; helpdesk_ahead_seconds: number }[]
     callbacks_lost: { destination: string; reason: string; advice: string }[]
     setup: { destination: string | null; name: string; sentence: string; cure: string; since: string }[]
+    callbacks_refused: { instance: string; reason: string; sentence: string; cure: string; count: number }[]
+    network_unreachable: { reason: string; sentence: string; cure: string; instances: string[] }[]
   }
 }
 

@@ -23,6 +23,7 @@ import { Fingerprints } from '../../guard/fingerprints.ts'
 import type { RowId } from '../../core/ids.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { CallbackAdmission } from '../../http/webhook/callback-admission.ts'
+import { CallbackRefusals } from '../../http/webhook/callback-refusals.ts'
 import { ClockDifferences } from '../../http/webhook/clock-differences.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
@@ -50,9 +51,13 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const changes = createChanges(deps, parts, { answers, firstCallbacks, rows })
   const activity = createActivity(deps, parts)
   const clocks = new ClockDifferences({ clock, log })
+  const count = (reason: string) => {
+    deps.metrics.callbacksRefused.inc({ reason })
+  }
+  const refusals = new CallbackRefusals({ count, clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
   const webhook = new WebhookHandler({
-    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, clock }),
+    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock }),
     outbound: acceptor,
     changes,
     events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, clock, log }),
@@ -61,7 +66,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     clock,
     log,
   })
-  return { webhook, clocks, acceptor, changes, activity, order }
+  return { webhook, clocks, refusals, acceptor, changes, activity, order }
 }
 
 /** The webhook asks for the destination of every callback whose signature is right. */

@@ -34,11 +34,11 @@ export function createOutbound(deps: OutboundDeps) {
   const { parts, workers } = createParts(deps)
   const { accounts, stores, sending, accepting } = parts
   const { worker, restrictions, banRisk, pace } = sending
-  const { activity, acceptor, clocks } = accepting
+  const { activity, acceptor, clocks, refusals } = accepting
   deps.people.onMerged((instance, ids) => {
     void worker.merged(instance, ids, () => acceptor.merged(instance, ids))
   })
-  const memory: PerInstance[] = [acceptor, activity, banRisk, clocks, pace, restrictions, stores.contexts]
+  const memory: PerInstance[] = [acceptor, activity, banRisk, clocks, refusals, pace, restrictions, stores.contexts]
   return {
     outbox: stores.outbox,
     banRisk,
@@ -46,6 +46,7 @@ export function createOutbound(deps: OutboundDeps) {
     sent: stores.sent,
     webhook: accepting.webhook,
     clocks,
+    refusals,
     /** The answer to a callback has left this process. */
     answered: (answer: WebhookAnswer): void => {
       const id = rowShownSent(answer)

@@ -39,9 +39,9 @@ export const connectionReasons = {
     pt: 'a rede não aceita mais a versão do protocolo de SERVICE_NETWORK_VERSION: remova este ajuste e o serviço encontrará a versão atual',
   },
   serverNotGenuine: {
-    en: 'the server has no valid certificate of WhatsApp: check what stands between this service and WhatsApp, such as a proxy or a firewall',
-    es: 'el servidor no tiene un certificado válido de WhatsApp: revise lo que hay entre este servicio y WhatsApp, como un proxy o un cortafuegos',
-    pt: 'o servidor não tem um certificado válido do WhatsApp: verifique o que há entre este serviço e o WhatsApp, como um proxy ou um firewall',
+    en: 'the server has no valid certificate of WhatsApp',
+    es: 'el servidor no tiene un certificado válido de WhatsApp',
+    pt: 'o servidor não tem um certificado válido do WhatsApp',
   },
   banned: {
     en: 'the account is banned: look at the phone',
@@ -128,6 +128,11 @@ export const connectionReasons = {
     en: 'no phone scanned a code in time: ask for a new one',
     es: 'ningún teléfono escaneó un código a tiempo: pida uno nuevo',
     pt: 'nenhum celular escaneou um código a tempo: peça um novo',
+  },
+  pairingStopped: {
+    en: 'the service stopped before a phone scanned a code: ask for a new one',
+    es: 'el servicio se detuvo antes de que un teléfono escaneara un código: pida uno nuevo',
+    pt: 'o serviço parou antes de um celular escanear um código: peça um novo',
   },
   noFirstAnswer: {
     en: 'the network did not answer within {seconds} s',

@@ -8,8 +8,9 @@ import { connectionReasons } from './connection-reasons.ts'
 import { messageReasons } from './message-reasons.ts'
 import { networkReasons } from './network-reasons.ts'
 import type { Locale } from './sentences.ts'
+import { unreachableReasons } from './unreachable-reasons.ts'
 
-export const reasonTexts = { ...messageReasons, ...networkReasons, ...connectionReasons }
+export const reasonTexts = { ...messageReasons, ...networkReasons, ...connectionReasons, ...unreachableReasons }
 
 export type ReasonKey = keyof typeof reasonTexts
 type ValueNames<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
@@ -23,7 +24,7 @@ const valueName = /\{(\w+)\}/g
 const nextPart = /; (?=parts? \d+(?:, \d+)* of \d+: )/
 const isPart = /^parts? \d+(?:, \d+)* of \d+: /
 /** Values that are sentences themselves. */
-const nested = 'reason'
+const nested = ['reason', 'cure']
 /** Deeper sentences stay in English. The service writes no deeper ones, and foreign text must not cost a pass a level. */
 const maxNesting = 3
 
@@ -64,8 +65,10 @@ function translateOne(english: string, locale: Locale, depth = 0): string {
   for (const template of variable) {
     const values = valuesIn(english, template)
     if (!values) continue
-    const inner = values[nested]
-    if (inner !== undefined && depth < maxNesting) values[nested] = translateOne(inner, locale, depth + 1)
+    for (const name of nested) {
+      const inner = values[name]
+      if (inner !== undefined && depth < maxNesting) values[name] = translateOne(inner, locale, depth + 1)
+    }
     return fill(reasonTexts[template.key][locale], values)
   }
   return english

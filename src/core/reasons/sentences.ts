@@ -2,5 +2,5 @@
 
 export type Locale = 'en' | 'es' | 'pt'
 
-/** A word in braces stands for a value. `{reason}` stands for another sentence. */
+/** A word in braces stands for a value. `{reason}` and `{cure}` stand for other sentences. */
 export type Sentences = Readonly<Record<string, Readonly<Record<Locale, string>>>>

@@ -1,20 +1,22 @@
 // GET /api/health: whether the service works, and what is wrong when it does not.
 
-import { Type } from 'typebox'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { ClientVersionState } from '../../core/network.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { PendingLogouts } from '../../instances/pending-logouts.ts'
+import type { Reachability } from '../../instances/reachability.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ExhaustedDeliveries } from '../../lifecycle/exhausted-deliveries.ts'
 import type { Ticker } from '../../lib/ticker.ts'
 import type { DatabaseProbe } from '../../storage/database-probe.ts'
 import type { SetupFindings } from '../../setup/checks/setup-findings.ts'
 import type { HttpApp } from '../http-app.ts'
+import type { CallbackRefusals } from '../webhook/callback-refusals.ts'
 import type { ClockDifferences } from '../webhook/clock-differences.ts'
-import { nullable, Timestamp, toTimestamp } from '../schemas.ts'
+import { toTimestamp } from '../schemas.ts'
+import { Health } from './health-schema.ts'
 
 export type HealthDeps = {
   version: string
@@ -29,77 +31,13 @@ export type HealthDeps = {
   held: Pick<HeldDestinations, 'list'>
   lostCallbacks: Pick<LostCallbacks, 'list'>
   clocks: Pick<ClockDifferences, 'list'>
+  refusals: Pick<CallbackRefusals, 'list'>
+  reachability: Pick<Reachability, 'list'>
   pendingLogouts: Pick<PendingLogouts, 'count'>
   exhausted: Pick<ExhaustedDeliveries, 'count'>
   setup: Pick<SetupFindings, 'list'>
   clientVersion: () => ClientVersionState
 }
-
-const Health = Type.Object(
-  {
-    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded')]),
-    version: Type.String(),
-    ts: Timestamp,
-    uptime_seconds: Type.Integer(),
-    checks: Type.Object({
-      db: Type.Object({
-        ok: Type.Boolean(),
-        latency_ms: Type.Integer({ description: 'How long the last question to the database took' }),
-        age_ms: Type.Integer({ description: 'How long ago the database answered last' }),
-      }),
-      instances_connected: Type.Integer(),
-      instances_total: Type.Integer(),
-      outbox_pending: Type.Integer(),
-      inbox_pending: Type.Integer({ description: 'Received messages that the helpdesk does not have yet' }),
-      inbox_parked: Type.Integer({ description: 'Received messages that were set aside' }),
-      destinations_held: Type.Array(
-        Type.Object({ destination: Type.String(), reason: Type.String(), since: Timestamp }),
-        { description: 'Helpdesks that take nothing at the moment; messages for them wait' },
-      ),
-      callbacks_lost: Type.Array(
-        Type.Object({ destination: Type.String(), reason: Type.String(), advice: Type.String(), since: Timestamp }),
-        { description: 'Helpdesks that cannot deliver their callbacks to us; answers of agents there are not sent' },
-      ),
-      clocks_differ: Type.Array(
-        Type.Object({ instance: Type.String(), helpdesk_ahead_seconds: Type.Integer(), since: Timestamp }),
-        { description: 'Instances whose callbacks are refused because the clock of the helpdesk differs from ours' },
-      ),
-      pending_logouts: Type.Integer({
-        description: 'Logouts that WhatsApp has not confirmed yet',
-      }),
-      deliveries_exhausted: Type.Integer({
-        description:
-          'Lifecycle events of the last day that no attempt could deliver: see the deliveries of the instances',
-      }),
-      setup: Type.Array(
-        Type.Object({
-          destination: nullable(Type.String({ description: 'The helpdesk inbox; null for the service itself' })),
-          name: Type.String({ description: 'The name of the check' }),
-          sentence: Type.String(),
-          cure: Type.String(),
-          since: Timestamp,
-        }),
-        { description: 'Checks of the set-up that fail: see GET /api/instances/:name/check' },
-      ),
-      network_version: Type.Object(
-        {
-          current: Type.String(),
-          worked: nullable(Type.String({ description: 'The last version that logged an account in' })),
-          pinned: Type.Boolean({ description: 'SERVICE_NETWORK_VERSION sets the version' }),
-          refused: Type.Boolean({ description: 'WhatsApp refused the current version when it was last used' }),
-          asked_at: nullable(Timestamp),
-        },
-        { description: 'The client version that the service introduces itself with to WhatsApp' },
-      ),
-      workers_failed: Type.Array(Type.String(), { description: 'Background workers whose last run failed' }),
-      ownership: Type.String({
-        description: 'held, or why this process does not act: starting, standby, uncertain, lost',
-      }),
-    }),
-    instances: Type.Array(Type.Object({ name: Type.String(), state: Type.String(), jid: nullable(Type.String()) })),
-  },
-  { title: 'Health' },
-)
 
 export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
   const { clock, version } = deps
@@ -125,10 +63,13 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const held = deps.held.list()
       const lost = deps.lostCallbacks.list()
       const clocks = deps.clocks.list()
+      const refused = deps.refusals.list()
+      const unreachable = deps.reachability.list()
       const exhausted = deps.exhausted.count
       const setup = deps.setup.list()
-      const isFlowing = [held, lost, clocks, setup].every(({ length }) => length === 0) && inbox.parked === 0
-      const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing && exhausted === 0
+      const faults = [held, lost, clocks, refused, unreachable, setup]
+      const isFlowing = inbox.parked === 0 && exhausted === 0 && faults.every(({ length }) => length === 0)
+      const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
       return reply.code(db.ok ? 200 : 503).send({
         status: sane ? 'ok' : 'degraded',
         version,
@@ -148,6 +89,8 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
             helpdesk_ahead_seconds: Math.round(aheadMs / 1000),
             since: toTimestamp(since),
           })),
+          callbacks_refused: refused.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+          network_unreachable: unreachable.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           pending_logouts: deps.pendingLogouts.count,
           deliveries_exhausted: exhausted,
           setup: setup.map((each) => ({ ...each, since: toTimestamp(each.since) })),

@@ -14,6 +14,7 @@ import { InstanceParams, nullable, responses } from '../schemas.ts'
 
 const defaultWaitSeconds = 120
 const maxWaitSeconds = 600
+const loggedOut = 'the instance is logged out: POST …/refresh-qr pairs it again'
 
 export type PairingDeps = { instances: InstanceRegistry; clock: Clock }
 
@@ -32,6 +33,17 @@ const TimedOut = Type.Object(
     }),
   },
   { title: 'WaitTimedOut' },
+)
+
+const NoQr = Type.Object(
+  {
+    error: Type.String(),
+    error_code: Type.String(),
+    state: Type.Optional(State),
+    last_error: Type.Optional(nullable(Type.String())),
+    last_error_code: Type.Optional(LastErrorCode),
+  },
+  { title: 'NoQr' },
 )
 
 const logoutAnswers: Record<LogoutOutcome, { message: string; pending_logout?: true }> = {
@@ -60,13 +72,16 @@ function addQrRoute(app: HttpApp, { instances }: PairingDeps): void {
           format: Type.Optional(Type.String({ pattern: '^(png|text)$', description: 'png or text' })),
         }),
         produces: ['image/png'],
-        response: responses({ 200: Type.Unsafe<string | Buffer>({ type: 'string', format: 'binary' }) }, 404),
+        response: responses({ 200: Type.Unsafe<string | Buffer>({ type: 'string', format: 'binary' }), 404: NoQr }),
       },
     },
     async ({ params, query }, reply) => {
-      const { qr } = instances.get(params.name)
-      if (!qr)
-        throw new BridgeError('SERVICE_NO_QR', 'no QR code is waiting to be scanned: POST …/refresh-qr asks for one')
+      const account = instances.get(params.name)
+      const { qr } = account
+      if (!qr) {
+        const error = 'no QR code is waiting to be scanned: POST …/refresh-qr asks for one'
+        return reply.code(404).send({ error, error_code: 'SERVICE_NO_QR', ...describeState(account) })
+      }
       void reply.header('cache-control', 'no-store')
       if (query.format === 'text') return reply.type('text/plain; charset=utf-8').send(qr.text)
       return reply.type('image/png').send(await drawQr(qr.text))
@@ -84,7 +99,7 @@ function addWaitRoute(app: HttpApp, { instances, clock }: PairingDeps): void {
     '/api/instances/:name/wait-ready',
     {
       schema: {
-        ...about('waitReady', 'Answers when the instance is ready, at the latest after timeout seconds'),
+        ...about('waitReady', 'Answers when the instance is ready or logged out, at the latest after timeout seconds'),
         params: InstanceParams,
         querystring: Type.Object({
           timeout: Type.Optional(
@@ -104,7 +119,7 @@ function addWaitRoute(app: HttpApp, { instances, clock }: PairingDeps): void {
       if (stopping.signal.aborted) {
         throw new BridgeError('SERVICE_STOPPING', 'the service stops; ask again when it has started')
       }
-      const why = outcome === 'logged_out' ? 'the instance was logged out' : `not ready within ${seconds} s`
+      const why = outcome === 'logged_out' ? loggedOut : `not ready within ${seconds} s`
       return reply.code(408).send({ error: why, error_code: 'SERVICE_WAIT_TIMEOUT', ...(await describeWait(account)) })
     },
   )
@@ -173,8 +188,12 @@ function addPairingCodeRoute(app: HttpApp, { instances, clock }: PairingDeps): v
 
 async function describeWait({ state, record, qr }: LinkedAccount) {
   const image = qr && `data:image/png;base64,${(await drawQr(qr.text)).toString('base64')}`
-  const { jid, lastError: last_error, lastErrorCode: last_error_code } = record
-  return { state, jid, last_error, last_error_code, qr: image ? { available: true, image } : { available: false } }
+  const described = { ...describeState({ state, record }), jid: record.jid }
+  return { ...described, qr: image ? { available: true, image } : { available: false } }
+}
+
+function describeState({ state, record }: Pick<LinkedAccount, 'state' | 'record'>) {
+  return { state, last_error: record.lastError, last_error_code: record.lastErrorCode }
 }
 
 /** Aborts when the caller hangs up. */

@@ -10,7 +10,6 @@ import type { OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { namedInstance } from '../../core/operations-contact.ts'
-import { readCallback } from '../../downstream/callback.ts'
 import { sentAt } from '../../downstream/signature.ts'
 import { sleep, withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -35,7 +34,7 @@ type ReceivedCallback = { raw: Buffer; headers: IncomingHttpHeaders; waitedMs: n
 const unknownAge = { sentMsAgo: null, writtenMsAgo: null }
 
 type Deps = {
-  admission: Pick<CallbackAdmission, 'screen' | 'admit'>
+  admission: Pick<CallbackAdmission, 'screen' | 'admit' | 'read'>
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   events: Pick<ConversationEvents, 'heard' | 'follow' | 'accepted'>
@@ -71,8 +70,10 @@ export class WebhookHandler {
     const { admission, clock, events } = this.#deps
     const startedAt = clock.monotonic() - waitedMs
     const work = async () => {
-      const route = await admission.admit(name, raw, headers)
-      const callback = { command: readCallback(parse(raw)), sentAt: sentAt(headers) }
+      const incoming = { raw, headers, parse: () => parse(raw) }
+      const admitted = await admission.admit(name, incoming)
+      const callback = { command: admission.read(admitted, incoming), sentAt: sentAt(headers) }
+      const { route } = admitted
       events.heard(route)
       return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
     }
@@ -83,7 +84,7 @@ export class WebhookHandler {
     if (command.kind !== 'ignored' && this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
     switch (command.kind) {
       case 'ignored':
-        return this.#ignore(route, command)
+        return { kind: 'ignored', reason: command.reason }
       case 'send':
         return this.#send(route, { command, sentAt }, leftMs)
       case 'changed':
@@ -95,11 +96,6 @@ export class WebhookHandler {
         this.#deps.events.follow(route, command)
         return { kind: 'followed' }
     }
-  }
-
-  #ignore({ sender }: Route, { kind, reason, flaw }: Command<'ignored'>): WebhookAnswer {
-    if (flaw !== undefined) this.#deps.log.warn({ instance: sender.name, flaw }, 'a callback could not be read')
-    return { kind, reason }
   }
 
   async #send(route: Route, { command, sentAt }: Callback<'send'>, leftMs: number): Promise<WebhookAnswer> {

@@ -4,12 +4,19 @@ import type { Closing, CloseCause } from '../../core/network.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../version/client-version.ts'
+import { brokenReason, causeOfErrorCode, unreachableOn } from './unreachable.ts'
+import type { Way } from './unreachable.ts'
 
-type Meaning = Pick<Closing, 'reason' | 'errorCode'> & { cause: CloseCause }
+type Meaning = Pick<Closing, 'reason' | 'errorCode' | 'unreachable'> & { cause: CloseCause }
 /** `isOfferUsedUp`: all codes of a pairing were shown, and none was scanned. */
-type Circumstances = { isOfferUsedUp: boolean; proxyHost: string | undefined }
+type Circumstances = Way & { isOfferUsedUp: boolean }
 /** The error that the library closes with. */
 type LibraryError = Error & { output?: { statusCode?: number }; data?: unknown }
+
+/** The way that is assumed until the circumstances are known. */
+const directWay: Way = { proxyHost: undefined, isElsewhere: false }
+const away = unreachableOn(directWay, 'away')
+const broken = unreachableOn(directWay, 'broken')
 
 /** The code with which the network refuses a client version. */
 export const versionRefused = 405
@@ -29,8 +36,8 @@ const meanings: Record<number, Meaning> = {
     reason: writeReason('devicesDisagree'),
   },
   440: { cause: 'replaced', reason: writeReason('replaced') },
-  500: { cause: 'transient', reason: writeReason('networkFailed') },
-  503: { cause: 'transient', reason: writeReason('networkAway') },
+  500: { cause: 'transient', reason: writeReason('networkFailed'), unreachable: away },
+  503: { cause: 'transient', reason: writeReason('networkAway'), unreachable: away },
   515: { cause: 'restart', reason: writeReason('restartAsked') },
 }
 
@@ -50,6 +57,8 @@ const versionReasons: Record<Refusal, string> = {
 
 /** The errors of a server that cannot prove that it has the key of its certificate. */
 const notGenuine = /^(?:invalid noise|noise (?:intermediate )?certificate|certification match|foreign certificate)/
+/** What a server says that is not the network's, or a proxy that refuses to connect. */
+const statusOfOther = /^status \d+$/
 /** Only errors with these texts carry a code of the network. The library makes up the other codes. */
 const sentByNetwork = /^(?:Stream Errored|Connection Failure|Multi-device)/
 const pairingOver = /^QR refs attempts ended/
@@ -72,7 +81,7 @@ export function refusedVersionClosing(refusal: Refusal): Closing {
 }
 
 export function closingOf(error: LibraryError | undefined, clock: Pick<Clock, 'now'>): Closing {
-  if (!error) return { cause: 'transient', code: null, reason: writeReason('connectionClosed') }
+  if (!error) return { cause: 'transient', code: null, reason: writeReason('connectionClosed'), unreachable: broken }
   if (pairingOver.test(error.message)) return pairingOverClosing
   if (notGenuine.test(error.message)) return notGenuineClosing
   if (!sentByNetwork.test(error.message)) return brokenClosing(error)
@@ -80,18 +89,27 @@ export function closingOf(error: LibraryError | undefined, clock: Pick<Clock, 'n
   const meaning = meanings[code] ?? {
     cause: 'transient',
     reason: writeReason('closedWithCode', { code }),
+    unreachable: away,
   }
   return code === 402 ? temporaryBan(error, meaning, clock) : { ...meaning, code }
 }
 
 /** A server that hangs up after the last code means the same as the last code expiring. */
-export function explained(closing: Closing, { isOfferUsedUp, proxyHost }: Circumstances): Closing {
+export function explained(closing: Closing, { isOfferUsedUp, ...way }: Circumstances): Closing {
   if (closing.cause !== 'transient' || closing.code !== null) return closing
-  return isOfferUsedUp ? pairingOverClosing : { ...closing, reason: through(proxyHost, closing.reason) }
+  if (isOfferUsedUp) return pairingOverClosing
+  const { cause } = closing.unreachable ?? broken
+  return { ...closing, reason: through(way.proxyHost, closing.reason), unreachable: unreachableOn(way, cause) }
+}
+
+/** The server did not answer at all. */
+export function unansweredClosing(seconds: number, way: Way): Closing {
+  const reason = through(way.proxyHost, writeReason('noFirstAnswer', { seconds }))
+  return { cause: 'transient', code: 408, reason, unreachable: unreachableOn(way, 'timeout') }
 }
 
 /** Names the proxy, which may be the cause. */
-export function through(proxyHost: string | undefined, reason: string): string {
+function through(proxyHost: string | undefined, reason: string): string {
   return proxyHost === undefined ? reason : writeReason('throughProxy', { reason, host: proxyHost })
 }
 
@@ -106,6 +124,7 @@ const notGenuineClosing: Closing = {
   code: null,
   reason: writeReason('serverNotGenuine'),
   errorCode: 'server_not_genuine',
+  unreachable: unreachableOn(directWay, 'not_genuine'),
 }
 
 function codeOf(error: LibraryError): number {
@@ -129,7 +148,10 @@ function temporaryBan(error: LibraryError, meaning: Meaning, clock: Pick<Clock, 
 function brokenClosing(error: LibraryError): Closing {
   const { code } = (error.data ?? {}) as { code?: unknown }
   const detail = typeof code === 'string' ? code : error.message
-  return { cause: 'transient', code: null, reason: writeReason('connectionBroke', { detail }) }
+  const isOther = statusOfOther.test(error.message)
+  const cause = isOther ? 'other_server' : causeOfErrorCode(typeof code === 'string' ? code : undefined)
+  const reason = brokenReason(cause, detail)
+  return { cause: 'transient', code: null, reason, unreachable: unreachableOn(directWay, cause) }
 }
 
 /** The library attaches the attributes of a refusal, or the whole node of a stream error. */

@@ -17,6 +17,7 @@ import type {
 } from '../library/library.ts'
 import { createProxied } from './proxy-agent.ts'
 import type { Proxied } from './proxy-agent.ts'
+import type { Way } from './unreachable.ts'
 
 export type NetworkSettings = {
   url: string | null
@@ -29,6 +30,8 @@ export type NetworkSettings = {
 /** The settings of a connection. All connections share them, except those of an instance with its own proxy. */
 export type Endpoint = {
   url: string | URL
+  /** The settings name another server than WhatsApp's. */
+  isElsewhere: boolean
   proxied: Proxied | undefined
   qrLifetimeMs: number
 }
@@ -51,9 +54,15 @@ export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number)
   if (settings.caFile !== '') trustAlso(readFileSync(settings.caFile, 'utf8'))
   return {
     url: settings.url ?? defaultUrl,
+    isElsewhere: settings.url !== null || settings.rootKey !== null,
     proxied: settings.proxy === null ? undefined : createProxied(settings.proxy),
     qrLifetimeMs,
   }
+}
+
+/** How a connection to this endpoint gets to the network. */
+export function wayOf({ proxied, isElsewhere }: Endpoint): Way {
+  return { proxyHost: proxied?.host, isElsewhere }
 }
 
 function trustAlso(certificate: string): void {

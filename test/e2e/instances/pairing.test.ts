@@ -37,7 +37,12 @@ for (const engine of engines) {
       assert.deepEqual([detail.state, detail.jid, detail.phone], ['ready', `${owner}@s.whatsapp.net`, owner])
       assert.ok(detail.paired_at && detail.ready_at)
       assert.equal(detail.qr.available, false)
-      assertRefused(await world.service.get('/api/instances/a/qr'), 'SERVICE_NO_QR')
+      const noQr = await world.service.get('/api/instances/a/qr')
+      assert.equal(noQr.status, 404)
+      assert.deepEqual(noQr.body, {
+        error: 'no QR code is waiting to be scanned: POST …/refresh-qr asks for one',
+        ...{ error_code: 'SERVICE_NO_QR', state: 'ready', last_error: null, last_error_code: null },
+      })
       const { entries } = (await world.service.get('/api/audit')).body as {
         entries: { action: string; actor: string }[]
       }
@@ -67,7 +72,8 @@ describe('the QR code', () => {
     const second = await world.qrText('a', first)
     assert.notEqual(second, first)
     const over = await world.reaches('a', 'disconnected')
-    assert.equal(over.qr.available, false)
+    assert.deepEqual([over.qr.available, over.last_error_code], [false, 'not_scanned'])
+    assert.match(over.last_error ?? '', /^no phone scanned a code in time/)
     const { text } = await world.service.get('/metrics')
     assert.match(text, /service_lifecycle_events_total\{instance="a",event="qr_generated",owner_tag=""\} 3/)
   })
@@ -125,11 +131,29 @@ describe('wait-ready', () => {
     assertRefused(await second, 'SERVICE_INSTANCE_NOT_FOUND')
   })
 
+  test('answers 408 at once for an instance that is logged out, and waits again after refresh-qr', async () => {
+    // The clock stands still, so that no time-out passes.
+    const clock = new ManualClock()
+    await using world = await World.unlinked({ clock })
+    const phone = await world.pair('a')
+    phone.unlink()
+    await world.reaches('a', 'logged_out')
+    const { status, body } = await world.service.get('/api/instances/a/wait-ready')
+    const { error, state, last_error, last_error_code } = body as Record<string, string>
+    assert.deepEqual([status, state, last_error_code], [408, 'logged_out', 'logged_out'])
+    assert.match(error ?? '', /refresh-qr/)
+    assert.match(last_error ?? '', /removed from the account or logged out/)
+    await world.command('/a/refresh-qr')
+    const waiting = world.service.get('/api/instances/a/wait-ready')
+    await phone.scan(await world.qrText('a'))
+    assert.equal((await waiting).status, 200)
+  })
+
   test('is answered when the service stops', async () => {
     const clock = new ManualClock()
     const seed = async (database: Database) => {
       await database.write(
-        database.query.insertInto('instances').values(sampleInstanceColumns('a', { state: 'logged_out' })),
+        database.query.insertInto('instances').values(sampleInstanceColumns('a', { state: 'disconnected' })),
       )
     }
     const service = await Service.start({ clock, seed })

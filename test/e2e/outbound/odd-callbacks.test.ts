@@ -120,7 +120,7 @@ test('a change of a conversation that we do not know, or of another inbox, chang
   assert.equal(second.conversationId, first.conversationId)
 })
 
-test('a changed message is answered 200, however broken it is, and the log names the field', async () => {
+test('a changed message is answered 200, however broken it is, and the log and health name the field', async () => {
   await using world = await AgentWorld.open()
   const id = await world.write('delivered')
   await world.received('delivered')
@@ -129,9 +129,12 @@ test('a changed message is answered 200, however broken it is, and the log names
     const { status, body } = await world.post(world.callback(id, 'delivered', { event: 'message_updated', ...flaw }))
     assert.deepEqual([status, body], [200, { status: 'ignored', reason: 'unreadable' }])
   }
-  const flaws = world.service.logs.withMessage('a callback could not be read').map(({ flaw }) => flaw)
-  assert.equal(flaws.length, broken.length)
-  assert.match(String(flaws[2]), /^content_attributes must be an object/)
+  assert.equal(await world.metric('service_callbacks_refused_total{reason="unreadable"}'), broken.length)
+  const [line, ...more] = world.service.logs.withMessage('callbacks are refused')
+  assert.match(String(line?.['sentence']), /^id must be/)
+  assert.deepEqual(more, [])
+  const [refused] = (await world.health()).checks.callbacks_refused
+  assert.match(refused?.sentence ?? '', /^conversation must be an object/)
   assert.deepEqual(world.texts(), ['delivered'])
   assert.equal((await world.shown(id, () => true)).status, 'sent')
 })

@@ -54,6 +54,8 @@ for (const engine of engines) {
           destinations_held: [],
           callbacks_lost: [],
           clocks_differ: [],
+          callbacks_refused: [],
+          network_unreachable: [],
           pending_logouts: 0,
           deliveries_exhausted: 0,
           setup: [],
