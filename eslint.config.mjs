@@ -5,10 +5,10 @@ import tseslint from 'typescript-eslint'
 export default defineConfig(
   { ignores: ['node_modules/', 'data/'] },
   eslint.configs.recommended,
-  tseslint.configs.strictTypeChecked,
   {
+    files: ['**/*.ts', '**/*.mjs'],
+    extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.mjs'] } } },
-    linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -22,9 +22,27 @@ export default defineConfig(
           ],
         },
       ],
-      eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-console': 'error',
     },
   },
+  {
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: { eqeqeq: ['error', 'always', { null: 'ignore' }] },
+  },
+  // Any Node reads the launcher, also one that is too old for the service.
+  {
+    files: ['bin/**/*.cjs'],
+    languageOptions: {
+      ecmaVersion: 5,
+      sourceType: 'commonjs',
+      globals: Object.fromEntries(
+        ['__dirname', '__filename', 'clearInterval', 'console', 'process', 'require', 'setInterval'].map((name) => [
+          name,
+          'readonly',
+        ]),
+      ),
+    },
+  },
+  { files: ['bin/load-service.cjs'], languageOptions: { ecmaVersion: 2020 } },
   { files: ['bench/**', 'scripts/**', 'sim/cli.ts', 'src/main.ts'], rules: { 'no-console': 'off' } },
 )

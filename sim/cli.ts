@@ -62,14 +62,19 @@ const stop = async (): Promise<void> => {
   // A client may still wait for a message. No message can come any more, so the process ends here.
   process.exit()
 }
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
-// npm does not pass a signal on to its child process, so the simulator also stops when its parent is gone.
+// Ctrl+C comes from the terminal, and once more from npm: only the first signal counts.
+let stopped: Promise<void> | undefined
+const stopOnce = (): void => {
+  stopped ??= stop()
+}
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stopOnce)
+// A killed npm passes no signal on, so the simulator also stops when its parent is gone.
 const parent = process.ppid
 if (process.env.npm_lifecycle_event === 'sim') {
   const watch = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(watch)
-    void stop()
+    stopOnce()
   }, 200)
   watch.unref()
 }

@@ -1,9 +1,11 @@
 // The process: reads the configuration, runs the application, and ends with a signal or a reason to give up.
 
 import { createApp } from './app/app.ts'
-import { ConfigError, describeConfig, loadConfig, unknownVariables } from './config/config.ts'
+import { describeConfig, loadConfig, unknownVariables } from './config/config.ts'
+import { systemClock } from './lib/clock.ts'
 import { createLog } from './lib/log.ts'
 import { clearScratch } from './lib/scratch.ts'
+import { StartError } from './lib/start-error.ts'
 import { firstStopSignal } from './lib/stop-signal.ts'
 
 async function main(): Promise<void> {
@@ -14,9 +16,16 @@ async function main(): Promise<void> {
   })
   log.info({ settings: describeConfig(process.env) }, 'configuration')
   for (const variable of unknownVariables(process.env)) log.warn({ variable }, 'unknown variable, is it misspelt?')
-  const stopped = firstStopSignal(log)
+  const stopping = new AbortController()
+  const stopped = firstStopSignal({ log, clock: systemClock }).finally(() => {
+    stopping.abort()
+  })
   await clearScratch()
-  await using app = await createApp(config, { log })
+  await using app = await createApp(config, { log, stopping: stopping.signal }).catch((error: unknown) => {
+    if (stopping.signal.aborted) return undefined
+    throw error
+  })
+  if (app === undefined) return
   // The start may wait for long, for example for its port. The lease can be lost meanwhile.
   const reason = await Promise.race([stopped, app.ended, app.start().then(() => app.ended)])
   if (reason instanceof Error) throw reason
@@ -26,8 +35,8 @@ async function main(): Promise<void> {
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    // A mistake in the configuration needs no stack; anything else does.
-    console.error(error instanceof ConfigError ? error.message : error)
+    // A reason that a person can remove is a sentence. Anything else needs its stack.
+    console.error(error instanceof StartError ? error.message : error)
     process.exit(1)
   },
 )

@@ -17,7 +17,7 @@ const roomImports: Record<string, readonly string[]> = {
   lib: [],
   core: ['lib'],
   config: ['core', 'lib'],
-  'storage/migrations': [],
+  'storage/migrations': ['lib'],
   'storage/engine': ['lib', 'storage/migrations'],
   storage: ['core', 'lib', 'storage/engine'],
   'storage/stores': ['core', 'lib', 'storage', 'storage/engine'],

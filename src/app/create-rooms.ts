@@ -24,6 +24,8 @@ export type RoomOptions = {
   lateCommitMs?: number
   /** Where the checks of the set-up look for free space and for ffmpeg. */
   machine?: Machine
+  /** Aborted when the process is asked to stop. */
+  stopping?: AbortSignal
 }
 
 export type Rooms = Awaited<ReturnType<typeof createRooms>>
@@ -34,7 +36,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const reception = new ReceptionRelay()
   const events = new AccountEvents()
 
-  const storage = await createStorage(base, onFatal)
+  const storage = await createStorage(base, { onFatal, stopping: options.stopping })
   const { database, epoch, idFloorMs, usage, metrics } = storage
   const lifecycle = createLifecycle(base, { database, metrics, usage, events })
   const accounts = createAccounts(base, {

@@ -16,10 +16,18 @@ import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import { UsageStore } from '../storage/stores/ledger/usage-store.ts'
 import type { Base } from './base.ts'
 
-/** `onFatal` is called with the reason when the service cannot go on. */
-export async function createStorage({ config, clock, log, build, stack }: Base, onFatal: (reason: Error) => void) {
+type Options = {
+  /** Called with the reason when the service cannot go on. */
+  onFatal: (reason: Error) => void
+  /** Ends the wait for a database that does not answer. */
+  stopping: AbortSignal | undefined
+}
+
+export async function createStorage({ config, clock, log, build, stack }: Base, { onFatal, stopping }: Options) {
   const { encryptionKeys, database: location } = config.storage
-  const database = stack.use(await openDatabase({ location, encryptionKeys, log, onFatal }))
+  const database = stack.use(
+    await openDatabase({ location, encryptionKeys, log, onFatal, ...(stopping && { signal: stopping }) }),
+  )
   // Real time even under the clock of a test: the database takes real time.
   const probe = stack.use(new DatabaseProbe({ database, clock: systemClock, log }))
   probe.start()

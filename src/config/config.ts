@@ -1,5 +1,6 @@
 // Turns the environment into the typed Config, or reports everything that is wrong with it at once.
 
+import { StartError } from '../lib/start-error.ts'
 import { settings } from './settings.ts'
 import type { Setting } from './settings.ts'
 
@@ -10,7 +11,7 @@ export type Config = {
   }
 }
 
-export class ConfigError extends Error {
+class ConfigError extends StartError {
   constructor(problems: readonly string[]) {
     super(`the configuration is not usable:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
     this.name = 'ConfigError'

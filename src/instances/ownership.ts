@@ -9,6 +9,7 @@
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { StartError } from '../lib/start-error.ts'
 import type { LeaseStore } from '../storage/stores/lease-store.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import { LeaseWatch } from './lease-watch.ts'
@@ -105,7 +106,7 @@ export class Ownership {
       this.#isRefused ||= refusedBy !== undefined
       if (this.#epoch !== undefined) break
       // The time in which the database does not answer is not counted: the owner of the lease may be dead.
-      if (refusedBy !== undefined && ++refusals > maxRefusals) throw ownedBy(refusedBy)
+      if (refusedBy !== undefined && ++refusals > maxRefusals) throw new StartError(ownedBy(refusedBy))
       if (refusedBy !== undefined && refusals === 1)
         log.warn({ holder: refusedBy }, 'another process owns the accounts, waiting')
       await sleep(clock, renewEveryMs, this.#stop.signal)
@@ -172,13 +173,12 @@ export class Ownership {
 }
 
 function lossTo(owner: string | undefined): Error {
-  if (owner !== undefined) return ownedBy(owner)
+  if (owner !== undefined) return new Error(ownedBy(owner))
   return new Error(
     'the lease is no longer in the database: the database was restored or emptied while this process ran',
   )
 }
 
-function ownedBy(owner: string): Error {
-  const advice = 'stop that process, or give this one a DATABASE_URL of its own'
-  return new Error(`${owner} owns the accounts of this database: ${advice}`)
+function ownedBy(owner: string): string {
+  return `${owner} owns the accounts of this database: stop that process, or give this one a DATABASE_URL of its own`
 }

@@ -116,6 +116,8 @@ type Options = {
   log: Log
   /** Called when storage has ended by itself and only a new process can help. */
   onFatal?: (reason: Error) => void
+  /** Ends the wait for a PostgreSQL that does not answer. */
+  signal?: AbortSignal
 }
 
 export async function openDatabase({
@@ -123,11 +125,12 @@ export async function openDatabase({
   encryptionKeys,
   log,
   onFatal = () => undefined,
+  signal,
 }: Options): Promise<Database> {
   if (location.engine === 'sqlite') {
     return new Database('sqlite', await SqliteEngine.open({ path: location.path, encryptionKeys, onFatal }))
   }
-  const { engine, vital } = await PostgresEngine.open({ url: location.url, encryptionKeys, log })
+  const { engine, vital } = await PostgresEngine.open({ url: location.url, encryptionKeys, log, signal })
   return new Database('postgres', engine, vital)
 }
 

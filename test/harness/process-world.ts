@@ -20,6 +20,8 @@ export type ProcessWorldOptions = PartOptions & {
   accounts?: number
   /** Runs instead of the service's own main file. */
   script?: string
+  /** Runs instead of Node with the main file, for example `npm start`. */
+  command?: readonly string[]
   /** Puts rows in place before the service starts. */
   seed?: (database: Database) => Promise<void>
 }
@@ -31,14 +33,15 @@ export class ProcessWorld extends InstanceApi {
   readonly place: TestLocation
   service: ServiceProcess
   readonly #environment: Record<string, string>
-  readonly #script: string | undefined
+  readonly #script: readonly string[] | undefined
+  readonly #command: readonly string[] | undefined
   readonly #owned: AsyncDisposableStack
 
   private constructor(
     { network, helpdesk, place, environment }: Parts,
     phones: SimPhone[],
     owned: AsyncDisposableStack,
-    script: string | undefined,
+    { script, command }: Pick<ProcessWorldOptions, 'script' | 'command'>,
   ) {
     super()
     this.network = network
@@ -47,11 +50,12 @@ export class ProcessWorld extends InstanceApi {
     this.phones = phones
     this.#environment = { DATABASE_URL: place.url, ...networkEnvironment(network), ...environment }
     this.#owned = owned
-    this.#script = script
+    this.#script = command ? [] : script === undefined ? undefined : [script]
+    this.#command = command
     this.service = this.#newProcess()
   }
 
-  static async open({ accounts = 1, seed, script, ...options }: ProcessWorldOptions = {}): Promise<ProcessWorld> {
+  static async open({ accounts = 1, seed, ...options }: ProcessWorldOptions = {}): Promise<ProcessWorld> {
     await using stack = new AsyncDisposableStack()
     const parts = await openParts(stack, options)
     const { location } = parts.place
@@ -59,7 +63,7 @@ export class ProcessWorld extends InstanceApi {
     const phones = await seedLinked(database, parts.network, accounts)
     await seed?.(database)
     await database[Symbol.asyncDispose]()
-    const world = new ProcessWorld(parts, phones, stack.move(), script)
+    const world = new ProcessWorld(parts, phones, stack.move(), options)
     try {
       await world.service.ready()
       return world
@@ -104,8 +108,7 @@ export class ProcessWorld extends InstanceApi {
   }
 
   #newProcess(): ServiceProcess {
-    const script = this.#script
-    return new ServiceProcess(this.#environment, undefined, script === undefined ? undefined : [script])
+    return new ServiceProcess(this.#environment, undefined, this.#script, this.#command)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

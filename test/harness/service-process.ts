@@ -25,7 +25,8 @@ export class ServiceProcess {
 
   /**
    * Starts with nothing but these variables and what Node is found and started with, on a free port unless they name one.
-   * `launcher` is a command that starts the rest of its arguments, for example under a limit.
+   * `launcher` is a command that starts the rest of its arguments, for example under a limit. With an empty script it is
+   * the whole command, for example `npm start`.
    */
   constructor(
     environment: Record<string, string>,
@@ -36,7 +37,8 @@ export class ServiceProcess {
     const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
     const version = 'SERVICE_NETWORK_URL' in environment ? {} : pinnedVersion
     const env = { PATH, NODE_COMPILE_CACHE, PORT: '0', LOG_FORMAT: 'json', ...version, ...environment }
-    const [command = '', ...args] = [...launcher, process.execPath, ...script]
+    const program = script.length > 0 ? [process.execPath, ...script] : []
+    const [command = '', ...args] = [...launcher, ...program]
     this.#child = spawn(command, args, { env, ...(cwd !== undefined && { cwd }) })
     let partial = ''
     this.#child.stdout?.on('data', (chunk: Buffer) => {

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
+import { explainBusyPort, explainListenFailure } from './explain-listen.ts'
+import type { HostAndPort } from './port-holder.ts'
 
 // How long requests in progress may finish after the listener has closed.
 const closeDeadlineMs = 5000
@@ -13,20 +15,17 @@ const busyPauseMs = 250
 const adviseEveryMs = 30_000
 const busyDeadlineMs = 60_000
 
-type Place = { host: string; port: number }
-
 /** Returns the URL of the listener; undefined when the port is taken and `tolerateBusy` is set. */
 export async function listen(
   app: HttpApp,
-  { host, port }: Place,
+  { host, port }: HostAndPort,
   { tolerateBusy = false } = {},
 ): Promise<string | undefined> {
   try {
     await app.listen({ host, port })
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
-    if (tolerateBusy) return undefined
-    throw new Error(portAdvice({ host, port }), { cause })
+    if (tolerateBusy && (cause as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined
+    throw (await explainListenFailure({ host, port }, cause)) ?? cause
   }
   const { address, family, port: bound } = app.server.address() as AddressInfo
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
@@ -37,7 +36,7 @@ export async function listen(
 /** Tries until the port is free or the signal aborts, for a minute at most. Returns the URL of the listener. */
 export async function listenWhenFree(
   app: HttpApp,
-  place: Place,
+  place: HostAndPort,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<string> {
   app.log.warn({ port: place.port }, 'the port is taken, listening when it is free')
@@ -48,7 +47,7 @@ export async function listenWhenFree(
     const url = await listen(app, place, { tolerateBusy: !isLast })
     if (url !== undefined) return url
     if (clock.monotonic() >= adviseAt) {
-      app.log.error({ advice: portAdvice(place) }, 'the port is still taken')
+      app.log.error({ advice: await explainBusyPort(place) }, 'the port is still taken')
       adviseAt += adviseEveryMs
     }
     await sleep(clock, busyPauseMs, signal)
@@ -66,8 +65,4 @@ export async function closeServer(app: HttpApp): Promise<void> {
   } finally {
     clearTimeout(cut)
   }
-}
-
-function portAdvice({ host, port }: Place): string {
-  return `PORT=${port} on ${host} is taken by another program: stop it or set PORT`
 }

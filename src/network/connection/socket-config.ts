@@ -1,7 +1,5 @@
 // Configures the library for one connection.
 
-import { readFileSync } from 'node:fs'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { Account } from '../account/account.ts'
 import type { durableRepository } from '../account/durable-signal.ts'
@@ -18,6 +16,7 @@ import type {
 import { createProxied } from './proxy-agent.ts'
 import type { Proxied } from './proxy-agent.ts'
 import type { Way } from './unreachable.ts'
+import { trustCertificatesOf } from './trusted-authority.ts'
 
 export type NetworkSettings = {
   url: string | null
@@ -51,7 +50,7 @@ type Parts = {
 /** Also sets the root key and the certificate authorities that this process trusts. */
 export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number): Endpoint {
   if (settings.rootKey !== null) WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(settings.rootKey, 'hex')
-  if (settings.caFile !== '') trustAlso(readFileSync(settings.caFile, 'utf8'))
+  if (settings.caFile !== '') trustCertificatesOf(settings.caFile)
   return {
     url: settings.url ?? defaultUrl,
     isElsewhere: settings.url !== null || settings.rootKey !== null,
@@ -63,10 +62,6 @@ export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number)
 /** How a connection to this endpoint gets to the network. */
 export function wayOf({ proxied, isElsewhere }: Endpoint): Way {
   return { proxyHost: proxied?.host, isElsewhere }
-}
-
-function trustAlso(certificate: string): void {
-  setDefaultCACertificates([...getCACertificates('default'), certificate])
 }
 
 /** A slow query blocks other work of the account. */

@@ -1,12 +1,14 @@
 // PostgreSQL through a small pool: the same operations, one transaction each.
 
 import type { Pool, PoolClient } from 'pg'
+import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { SecretBox } from '../../lib/secret-box.ts'
 import { migrations } from '../migrations/all.ts'
 import { migratePostgres } from './postgres-migrate.ts'
 import { createPool, runSql, transact } from './postgres-pool.ts'
 import type { PoolSize } from './postgres-pool.ts'
+import { whenReachable } from './postgres-wait.ts'
 import { openSecrets, sealSecrets } from './secret-columns.ts'
 import { StorageError } from './statement.ts'
 import type { Engine, Row, SecretColumns, Statement, StatementResult } from './statement.ts'
@@ -15,7 +17,15 @@ const forRequests: PoolSize = { connections: 10, deadlineMs: 30_000 }
 // One for the lease, one for health: both are used about every second and must not wait behind requests.
 const forVitals: PoolSize = { connections: 2, deadlineMs: 2000 }
 
-type Options = { url: string; encryptionKeys: readonly Uint8Array[]; log: Log }
+type Options = {
+  url: string
+  encryptionKeys: readonly Uint8Array[]
+  log: Log
+  /** Ends the wait for a server that does not answer. */
+  signal?: AbortSignal | undefined
+}
+
+type Engines = { engine: PostgresEngine; vital: PostgresEngine }
 
 export class PostgresEngine implements Engine {
   readonly #pool: Pool
@@ -27,8 +37,9 @@ export class PostgresEngine implements Engine {
   }
 
   /** One engine for requests, and one for the lease and health. */
-  static async open({ url, encryptionKeys, log }: Options): Promise<{ engine: PostgresEngine; vital: PostgresEngine }> {
-    await migratePostgres(url, migrations)
+  static async open({ url, encryptionKeys, log, signal }: Options): Promise<Engines> {
+    // A migration that was cut off left nothing behind.
+    await whenReachable({ url, clock: systemClock, log, signal }, () => migratePostgres(url, migrations))
     const box = new SecretBox(encryptionKeys)
     const over = (size: PoolSize) => new PostgresEngine(createPool(url, size, log), box)
     return { engine: over(forRequests), vital: over(forVitals) }

@@ -3,6 +3,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 import type { SecretBox } from '../../lib/secret-box.ts'
+import { StartError } from '../../lib/start-error.ts'
 import { openSecrets, sealSecrets } from './secret-columns.ts'
 import type { Row, SecretColumns, Statement, StatementResult } from './statement.ts'
 
@@ -57,5 +58,5 @@ export class SqliteConnection {
 
 export function refuseOldSqlite(version: string): void {
   if (version.localeCompare(oldestSqlite, 'en', { numeric: true }) >= 0) return
-  throw new Error(`SQLite ${version} is too old (needs ${oldestSqlite}): run on Node 24.21 or newer`)
+  throw new StartError(`SQLite ${version} is too old (needs ${oldestSqlite}): run on Node 24.21 or newer`)
 }

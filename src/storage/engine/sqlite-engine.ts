@@ -4,6 +4,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isSecret, StorageError } from './statement.ts'
 import type { Engine, Row, Scalar, Secret, SecretColumns, Statement, StatementResult } from './statement.ts'
+import { explainSqliteFailure } from './explain-sqlite.ts'
 import { SqliteThread } from './sqlite-thread.ts'
 
 type Options = { path: string; encryptionKeys: readonly Uint8Array[]; onFatal: (reason: Error) => void }
@@ -47,9 +48,13 @@ export class SqliteEngine implements Engine {
 
 /** The file holds session keys and tokens: only the owner may read it and its directory. */
 function createPrivately(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  closeSync(openSync(path, 'a', 0o600))
-  chmodSync(path, 0o600)
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    closeSync(openSync(path, 'a', 0o600))
+    chmodSync(path, 0o600)
+  } catch (cause) {
+    throw explainSqliteFailure(path, cause) ?? cause
+  }
 }
 
 function detach(statement: Statement): Statement {

@@ -23,7 +23,10 @@ export type Batch = WireJob[] | 'close'
 /** Per statement its rows, or how many it touched when it returns none. */
 export type JobAnswer = (Row[] | number)[] | { failed: StatementFailure }
 
-export type WorkerAnswer = { ready: true } | { cannotOpen: string } | JobAnswer[]
+/** `isExplained`: the reason is a sentence for a person. */
+type CannotOpen = { cannotOpen: string; isExplained: boolean }
+
+export type WorkerAnswer = { ready: true } | CannotOpen | JobAnswer[]
 
 export function encodeJob({ statements, opens }: Job, numbers: SqlEncoder): WireJob {
   const wire = statements.map(({ sql, parameters, expect }): WireStatement => {

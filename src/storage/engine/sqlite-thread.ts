@@ -5,6 +5,7 @@
 // dead    → after a crash of the worker or disposal: every call rejects
 
 import { Worker } from 'node:worker_threads'
+import { StartError } from '../../lib/start-error.ts'
 import { StorageError } from './statement.ts'
 import type { StatementResult } from './statement.ts'
 import { SqlEncoder } from './sql-text-cache.ts'
@@ -103,7 +104,10 @@ export class SqliteThread {
     if (Array.isArray(answer)) this.#settle(answer)
     else if ('ready' in answer) this.#opened.resolve(undefined)
     // `node --watch` sends the names of loaded modules over the same port.
-    else if ('cannotOpen' in answer) this.#opened.reject(new StorageError('unavailable', answer.cannotOpen))
+    else if ('cannotOpen' in answer) {
+      const { cannotOpen, isExplained } = answer
+      this.#opened.reject(isExplained ? new StartError(cannotOpen) : new StorageError('unavailable', cannotOpen))
+    }
   }
 
   #settle(answers: readonly JobAnswer[]): void {

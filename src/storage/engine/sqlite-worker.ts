@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { SecretBox } from '../../lib/secret-box.ts'
+import { explainSqliteFailure } from './explain-sqlite.ts'
 import { commitTogether } from './group-commit.ts'
 import { migrations } from '../migrations/all.ts'
 import { SqlDecoder } from './sql-text-cache.ts'
@@ -32,7 +33,9 @@ function main(port: Port, options: WorkerOptions): void {
     })
     say({ ready: true })
   } catch (cause) {
-    say({ cannotOpen: cause instanceof Error ? cause.message : String(cause) })
+    const explained = explainSqliteFailure(options.path, cause)
+    const reason = explained ?? cause
+    say({ cannotOpen: reason instanceof Error ? reason.message : String(reason), isExplained: explained !== undefined })
   }
 }
 

@@ -1,5 +1,7 @@
 // Decides which migrations a database still needs; the engines run them under their own locks.
 
+import { StartError } from '../../lib/start-error.ts'
+
 export type Migration = {
   version: number
   name: string
@@ -17,7 +19,7 @@ export const versionTable = `CREATE TABLE IF NOT EXISTS schema_version (
 export function pendingMigrations(databaseVersion: number, known: readonly Migration[]): readonly Migration[] {
   const newest = known.at(-1)?.version ?? 0
   if (databaseVersion > newest) {
-    throw new Error(
+    throw new StartError(
       `the database has schema version ${databaseVersion} and this build knows ${newest}: ` +
         'start the newer build again, or restore a backup made before the upgrade',
     )

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { keyPrefixLength, SecretBox } from '../../lib/secret-box.ts'
+import { StartError } from '../../lib/start-error.ts'
 import type { Database } from '../database.ts'
 import { secretTables } from '../schema.ts'
 import { createLeaseFence } from './lease-store.ts'
@@ -67,10 +68,10 @@ async function refuseUnreadable(database: Database, box: SecretBox, table: strin
     box.inspect(prefix ?? Buffer.of(), shortest),
   )
   if (findings.includes('damaged')) {
-    throw new Error(`what is stored in ${table}.${column} is damaged: restore a backup`)
+    throw new StartError(`what is stored in ${table}.${column} is damaged: restore a backup`)
   }
   if (findings.includes('needs another key')) {
-    throw new Error(
+    throw new StartError(
       `SERVICE_ENCRYPTION_KEY does not open what is stored in ${table}.${column}: ` +
         'add the key it was encrypted with to the list; the first key encrypts, all of them decrypt',
     )

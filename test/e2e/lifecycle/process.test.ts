@@ -66,7 +66,7 @@ describe('lifecycle deliveries of a process', { concurrency: true }, () => {
       assert.deepEqual(news, ['paired', 'connected', 'backend_restarting', 'backend_started'])
     })
 
-    test('that comes twice ends the process at once, and the next process tells what was not told', async () => {
+    test('with another one after it ends the process at once, and the next process tells what was not told', async () => {
       await using subscribers = await SubscriberServer.start()
       await using world = await openWorld({ SERVICE_SHUTDOWN_GRACE: '5m' })
       subscribers.script('/one', 'silence')
@@ -74,7 +74,8 @@ describe('lifecycle deliveries of a process', { concurrency: true }, () => {
       await world.pair('a', owner, { events_webhook_subscribers: [one] })
       world.service.send('SIGTERM')
       const { raw } = await subscribers.gets('/one', 'backend_restarting')
-      assert.deepEqual(await world.end('SIGTERM'), { code: 1, signal: null })
+      // The same signal could be an echo of the first.
+      assert.deepEqual(await world.end('SIGINT'), { code: 1, signal: null })
       subscribers.script('/one', 200)
       await world.startService()
       assert.equal((await subscribers.gets('/one', 'backend_restarting', 2)).raw, raw)
