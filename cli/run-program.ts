@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import type { ParseArgsOptionsConfig } from 'node:util'
-import { ConfigError } from '../src/config/config.ts'
+import { StartError } from '../src/lib/start-error.ts'
 import { BackupError } from '../src/storage/backup/backup-file.ts'
 import { CliError, exitCodes } from './cli-error.ts'
 
@@ -49,7 +49,7 @@ async function exitCodeOf(program: Program, stopped: AbortSignal): Promise<numbe
 
 /** The message of such an error says what to do. Any other error needs its stack. */
 function isExpected(error: unknown): error is Error {
-  return error instanceof CliError || error instanceof ConfigError || error instanceof BackupError
+  return error instanceof CliError || error instanceof StartError || error instanceof BackupError
 }
 
 export function readArguments({ help, options, names }: Omit<Program, 'run'>, args: string[]): Arguments {

@@ -68,6 +68,7 @@ const roomImports: Record<string, readonly string[]> = {
   setup: ['core', 'lib', 'tenants', 'instances', 'downstream', ...storageRooms],
   'setup/checks': ['core', 'lib', 'tenants', 'lifecycle', 'downstream', 'bridge/conversations', 'setup'],
   http: ['core', 'lib', 'instances'],
+  'http/reference': ['core'],
   'http/webhook': [
     ...['core', 'lib', 'tenants', 'instances', 'downstream', 'http'],
     ...['bridge/conversations', 'bridge/outbound', 'bridge/outbound/accept'],
@@ -76,7 +77,7 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
-  'http/server': ['core', 'lib', 'http', 'http/routes', ...storageRooms],
+  'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }
 
 /** The composition root, which may import everything and which only `main` imports. */

@@ -1,12 +1,15 @@
-// Reads the version from package.json, and commit and date from build-info.json when a build wrote one.
+// Reads the version from package.json. Commit and date come from build-info.json when a build wrote one; in a git checkout
+// the commit comes from git.
 
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { BuildInfo } from '../http/routes/operations.ts'
+import { readGitCommit } from './git-commit.ts'
 
 export function readBuildInfo(root: URL = new URL('../../', import.meta.url)): BuildInfo {
   const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string }
-  const { commit = 'unknown', build_date: buildDate = 'unknown' } = readOptional(new URL('build-info.json', root))
-  return { version, commit, buildDate }
+  const { commit, build_date: buildDate = 'unknown' } = readOptional(new URL('build-info.json', root))
+  return { version, commit: commit ?? readGitCommit(fileURLToPath(root)) ?? 'unknown', buildDate }
 }
 
 function readOptional(file: URL): { commit?: string; build_date?: string } {

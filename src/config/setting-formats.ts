@@ -1,9 +1,10 @@
-// Setting kinds with a format of their own: keys, templates, separators, the database URL.
+// Setting kinds with a format of their own: keys, languages, templates, separators, the database URL.
 
 import { resolve } from 'node:path'
 import { hideCredentials, isOrigin, secretText } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
 import type { DatabaseLocation } from '../core/database-location.ts'
+import type { Locale } from '../core/reasons/sentences.ts'
 
 export const databaseUrl: Kind<DatabaseLocation> = {
   takes: 'file:<path of a database file> or postgres://…',
@@ -48,6 +49,17 @@ export const signingSecret: Kind<Uint8Array | null> = {
   parse(value) {
     if (value === '') return null
     return value.startsWith('whsec_') ? decodeBase64(value.slice('whsec_'.length)) : Buffer.from(value)
+  },
+}
+
+const locales: readonly Locale[] = ['en', 'es', 'pt']
+
+/** The language part decides, so the usual names of regions fit: pt-BR, es_MX, en_US.UTF-8. */
+export const locale: Kind<Locale> = {
+  takes: 'en, es or pt, also with a region such as pt-BR',
+  parse(value) {
+    const language = /^([a-z]{2,3})(?:[-_][a-z0-9]{2,8}){0,3}(?:\.[a-z0-9-]{1,20})?$/i.exec(value)?.[1]?.toLowerCase()
+    return locales.find((each) => each === language)
   },
 }
 

@@ -3,7 +3,8 @@
 import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from './setting-kinds.ts'
 import { oneOf, secretHeaderText, secretText, size, text, url } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
-import { databaseUrl, encryptionKeys, hexKey, origins, separator, signingSecret, template } from './setting-formats.ts'
+import { databaseUrl, encryptionKeys, hexKey, locale, origins, separator } from './setting-formats.ts'
+import { signingSecret, template } from './setting-formats.ts'
 
 export type Setting<T> = {
   name: string
@@ -34,7 +35,7 @@ export const settings = {
     bodyLimit: setting('SERVICE_BODY_LIMIT', size('1kb', '64mb'), '1mb', 'Largest request body; a larger one is 413. The webhook accepts at least 5mb'),
     maxConnections: setting('SERVICE_MAX_CONNECTIONS', integer(10, 100_000), '500', 'Open HTTP connections; above it the connection that is longest without a complete request is closed. Ten more are kept for GET requests, so that health answers'),
     rateLimit: setting('SERVICE_API_RATE_LIMIT', integer(0, 1_000_000), '0', 'Requests per minute and client address, above it 429; 0: no limit. Webhook, health and metrics have no limit'),
-    trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Take the client address from the last entry of X-Forwarded-For, which the proxy in front of the service wrote'),
+    trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Believe the proxy in front of the service: the client address is the last entry of X-Forwarded-For, and X-Forwarded-Proto says whether the client came over https'),
     publicStats: setting('PUBLIC_STATS_ENABLED', bool, 'false', 'Serve GET /api/public/stats without a token'),
     publicStatsOrigins: setting('PUBLIC_STATS_ALLOW_ORIGIN', origins, '', 'Browser origins allowed to read the public stats; empty: any'),
   },
@@ -70,7 +71,7 @@ export const settings = {
     reactionHeaderSeparator: setting('SERVICE_REACTION_HEADER_SEP', separator, 'nl', 'What follows a reaction header'),
     mentionTemplate: setting('SERVICE_MENTION_TEMPLATE', template('name'), '@$name', 'How a mention of a known person is written'),
     reactionAsReply: setting('SERVICE_REACTION_AS_REPLY', bool, 'true', 'Post a reaction as a reply to its target'),
-    locale: setting('SERVICE_LOCALE', oneOf('en', 'es', 'pt'), 'en', 'Language of the texts the service writes'),
+    locale: setting('SERVICE_LOCALE', locale, 'en', 'Language of the texts the service writes'),
   },
   sync: {
     readReceipts: planned('SERVICE_READ_RECEIPTS_SYNC', bool, 'true', 'Carry read receipts to the helpdesk'),

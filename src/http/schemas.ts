@@ -5,9 +5,10 @@ import type { Static, TSchema } from 'typebox'
 import { instanceNamePattern } from '../core/instance.ts'
 import { ownerTagPattern } from '../core/tenant.ts'
 
-/** OpenAPI 3.0 has no null type and uses `nullable` instead. */
+/** OpenAPI 3.0 has no null type and uses `nullable` instead. An enumeration must name null beside that. */
 export function nullable<T extends TSchema>(schema: T): ReturnType<typeof Type.Unsafe<Static<T> | null>> {
-  return Type.Unsafe<Static<T> | null>({ ...schema, nullable: true })
+  const values = 'enum' in schema && Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }
+  return Type.Unsafe<Static<T> | null>({ ...schema, ...values, nullable: true })
 }
 
 const ErrorBody = Type.Object(

@@ -2,13 +2,12 @@
 // leaves PostgreSQL out. Gives all processes of the run one place for compiled modules, and one migrated SQLite file to copy.
 
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDatabase } from '../../src/storage/database.ts'
 import { engines, sqliteTemplate } from './databases.ts'
+import { freePort } from './free-port.ts'
 import { silentLog } from './logs.ts'
 
 const owned = new AsyncDisposableStack()
@@ -66,17 +65,4 @@ async function importWithoutExitHooks() {
     for (const listener of process.listeners(event as 'exit')) if (!known.has(listener)) process.off(event, listener)
   }
   return imported
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => {
-        resolve(port)
-      })
-    })
-  })
 }

@@ -1,24 +1,13 @@
 // The agent's page in a real browser, if one is installed.
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { chromium } from 'playwright-core'
 import { calm } from '../../sim/helpdesk/settings.ts'
 import { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
+import { openBrowser, withoutBrowser } from '../harness/browser.ts'
 import { DeskClient, openChat } from './harness/desk-client.ts'
 
-const browserPath = [
-  process.env['CHROMIUM_PATH'],
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
-  .filter((path) => path !== undefined)
-  .find((path) => existsSync(path))
-const skip = browserPath === undefined && 'no chromium is installed'
-
-test('an agent reads, answers and sees the ticks change', { skip }, async () => {
+test('an agent reads, answers and sees the ticks change', { skip: withoutBrowser }, async () => {
   await using helpdesk = await SimHelpdesk.start({ quirks: calm })
   const bridge = new DeskClient(helpdesk)
   const chat = await openChat(bridge, '5511888880001')
@@ -26,7 +15,7 @@ test('an agent reads, answers and sees the ticks change', { skip }, async () => 
     content: 'is it open <b>today</b>?',
     message_type: 'incoming',
   })
-  await using browser = await chromium.launch({ executablePath: browserPath ?? '', args: ['--no-sandbox'] })
+  await using browser = await openBrowser()
   const page = await browser.newPage({ viewport: { width: 1100, height: 700 } })
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(error.message))

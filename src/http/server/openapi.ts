@@ -2,10 +2,10 @@
 
 import swagger from '@fastify/swagger'
 import type { HttpApp } from '../http-app.ts'
+import type { ApiDocument } from '../reference/api-document.ts'
+import { renderReference } from '../reference/reference-page.ts'
 import { errorResponses } from '../schemas.ts'
 import { commonStatuses } from './common-statuses.ts'
-import { renderReference } from './reference-page.ts'
-import type { ApiDocument } from './reference-page.ts'
 
 export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
   await app.register(swagger, {
@@ -20,13 +20,13 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
       },
       servers: [{ url: '/' }],
       tags: [
-        { name: 'operations', description: 'Health, version, metrics' },
         { name: 'instances', description: 'Linked accounts' },
         { name: 'pairing', description: 'Linking an account and its connection' },
         { name: 'messages', description: 'Callbacks of the helpdesk, and messages that were sent' },
         { name: 'tenants', description: 'Which helpdesk an owner tag talks to' },
         { name: 'observability', description: 'Usage, audit, outbox and ban risk' },
         { name: 'lifecycle', description: 'Deliveries of lifecycle events' },
+        { name: 'operations', description: 'Health, version, metrics' },
       ],
       components: {
         securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'SERVICE_API_TOKEN' } },
@@ -41,9 +41,12 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
   })
   const open = { config: { public: true as const }, schema: { hide: true } }
   app.get('/static/openapi.json', open, () => documentOf(app))
-  app.get('/static/reference.html', open, (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(renderReference(documentOf(app))),
-  )
+  let page: string | undefined
+  app.get('/static/reference.html', open, (_request, reply) => {
+    // The routes do not change, so the page is rendered once.
+    page ??= renderReference(documentOf(app))
+    return reply.type('text/html; charset=utf-8').send(page)
+  })
 }
 
 function documentOf(app: HttpApp): ApiDocument {

@@ -8,14 +8,20 @@ const headers = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
-  'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
 }
 
+/**
+ * Over plain http a browser ignores the last header. Other services of the domain may have no https, so the header speaks for
+ * this host alone.
+ */
+const headersOverTls = { ...headers, 'strict-transport-security': 'max-age=31536000' }
+
 export function addSecurityHeaders(app: HttpApp): void {
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(headers)
+  app.addHook('onRequest', (request, reply, done) => {
+    // The service itself has no TLS. X-Forwarded-Proto counts only with SERVICE_TRUST_PROXY.
+    reply.headers(request.protocol === 'https' ? headersOverTls : headers)
     done()
   })
 }

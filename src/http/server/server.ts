@@ -13,6 +13,7 @@ import { createTokenCheck } from './auth.ts'
 import { BodyMemory } from '../body-memory.ts'
 import { answerClientError } from './client-error.ts'
 import { limitConnections, limitReading } from './connection-limit.ts'
+import { addEntryPages, entryPaths } from './entry-pages.ts'
 import { replyWithError, replyWithRouterError, unknownRoute } from './error-reply.ts'
 import type { HttpApp } from '../http-app.ts'
 import { addBodyParser, forgetContentType } from '../json-body.ts'
@@ -133,6 +134,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addDeliveryRoutes(app, routes.deliveries)
   addMessageRoutes(app, routes.messages, newBodyMemory())
   addOutboxRoutes(app, routes.outbox)
+  addEntryPages(app, staticFiles)
   await addStaticFiles(app)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {
@@ -202,5 +204,6 @@ function isUnlimited(request: FastifyRequest): boolean {
 
 function isServedInStandby(request: FastifyRequest): boolean {
   const isProbe = isUnlimited(request) && request.method !== 'POST'
-  return isProbe || request.routeOptions.url?.startsWith('/static/') === true
+  const { url = '' } = request.routeOptions
+  return isProbe || url.startsWith('/static/') || entryPaths.includes(url)
 }

@@ -31,6 +31,8 @@ for (const engine of engines) {
       const refused = await fetch(`${url}/api/tenants`)
       assert.equal(refused.status, 503)
       assert.match(await refused.text(), /SERVICE_STANDBY/)
+      // Following the root, this is the reference page.
+      assert.deepEqual([(await fetch(url)).status, (await fetch(`${url}/favicon.ico`)).status], [200, 200])
       first.send('SIGTERM')
       assert.equal((await first.exited()).code, 0)
       await second.ready()

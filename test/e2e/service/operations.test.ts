@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { readGitCommit } from '../../../src/app/git-commit.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { sampleInstanceColumns } from '../../harness/samples.ts'
@@ -11,7 +12,7 @@ test('version tells version, build and runtime', async () => {
   await using service = await Service.start()
   assert.deepEqual((await service.get('/api/version')).body, {
     version: '0.65.0',
-    commit: 'unknown',
+    commit: readGitCommit(process.cwd()) ?? 'unknown',
     build_date: 'unknown',
     go_version: `node ${process.version}`,
   })

@@ -1,0 +1,125 @@
+// Runs the commands that the documents print, except those that are listed here with a reason.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { commandsIn, fencesIn } from '../../harness/document-commands.ts'
+import type { Command } from '../../harness/document-commands.ts'
+import { RealWalk } from './harness/real-walk.ts'
+import { TrialWalk } from './harness/trial-walk.ts'
+
+const internet = 'needs the internet'
+const thisRun = 'runs the tests, and this is one of them'
+const gate = 'the gate runs it beside the tests'
+
+/** Commands that no test runs, and why. */
+const notRun: Readonly<Record<string, string>> = {
+  'git clone <this repository> causeway && cd causeway': internet,
+  'npm ci': internet,
+  'npm test': thisRun,
+  'npm run test:fast': thisRun,
+  'npm run test:room -- bridge/inbound/compose': thisRun,
+  'npm run test:room -- bridge/inbound': thisRun,
+  'npm run check': gate,
+}
+
+const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/README.md'])
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => file !== 'CHANGELOG.md')
+const printed = documents.flatMap((document) => commandsIn(document))
+const ran = new Set<Command>()
+const skip = process.platform === 'win32' && 'the commands are written for a POSIX shell'
+
+/** The commands of a section that a test must run. They count as run when the test has passed. */
+function toRun(document: string, section: string): Command[] {
+  const found = printed.filter((each) => each.document === document && each.section === section)
+  return found.filter(({ text }) => !(text in notRun))
+}
+
+function markRun(commands: readonly Command[]): void {
+  for (const command of commands) ran.add(command)
+}
+
+describe('the commands of', { skip, concurrency: true }, () => {
+  test('README, "Run", lead from a clone to a message in both directions, and docs/operations.md go on', async () => {
+    const commands = toRun('README.md', 'Run')
+    await using walk = await RealWalk.open()
+    await walk.follow(commands)
+    await walk.assertTwoWay()
+    markRun(commands)
+    const operations = printed.filter(({ document, text }) => document === 'docs/operations.md' && !(text in notRun))
+    // The proxy of the example does not exist. So this command ends the connection, and comes last.
+    const isProxy = ({ section }: Command) => section === 'A proxy for one instance'
+    await walk.operate([...operations.filter((each) => !isProxy(each)), ...operations.filter(isProxy)])
+    markRun(operations)
+  })
+
+  test('README, "Try it without a phone", lead to a message in both directions', async () => {
+    const commands = toRun('README.md', 'Try it without a phone')
+    const last = commands.at(-1)?.block
+    await using walk = await TrialWalk.open()
+    await walk.follow(commands.filter(({ block }) => block !== last))
+    await walk.answer('We are open until six.')
+    assert.match(await walk.follow(commands.filter(({ block }) => block === last)), /We are open until six\./)
+    markRun(commands)
+  })
+
+  test('docs/simulator.md run the simulated WhatsApp', async () => {
+    const commands = printed.filter(({ document }) => document === 'docs/simulator.md')
+    await using walk = await TrialWalk.open()
+    const [start, ...others] = commands
+    assert.ok(start)
+    await walk.follow([start])
+    await walk.control('/accounts', { phone: '5511999990001', name: 'Ana' })
+    assert.match(await walk.follow(others), /"messages":/)
+    markRun(commands)
+  })
+})
+
+test('every command of the documents ran, or is listed with the reason why not', { skip }, () => {
+  const missing = printed.filter((each) => !ran.has(each) && !(each.text in notRun))
+  assert.deepEqual(
+    missing.map(({ document, section, text }) => `${document}, "${section}": ${text}`),
+    [],
+  )
+})
+
+test('the list of commands that are not run names only commands that are printed', () => {
+  const texts = new Set(printed.map(({ text }) => text))
+  assert.deepEqual(
+    Object.keys(notRun).filter((text) => !texts.has(text)),
+    [],
+  )
+})
+
+test('README needs eight lines of commands', () => {
+  const [first, ...others] = printed.filter(({ document, section }) => document === 'README.md' && section === 'Run')
+  const walk = others.filter(({ block }) => block === first?.block)
+  assert.equal(1 + walk.length, 8)
+  assert.match(walk.at(-1)?.text ?? '', /^npm run link /)
+})
+
+test('commands stand in blocks marked "sh"', () => {
+  const others = documents.filter((document) =>
+    fencesIn(document).some((name) => ['bash', 'shell', 'console', 'zsh'].includes(name)),
+  )
+  assert.deepEqual(others, [])
+})
+
+test('documents name only npm scripts that exist', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+  const unknown = documents.flatMap((document) => {
+    const named = [...readFileSync(document, 'utf8').matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = '']) => name)
+    return named.filter((name) => !(name in scripts)).map((name) => `${document}: ${name}`)
+  })
+  assert.deepEqual(unknown, [])
+})
+
+test('a command is read with its section, over several lines and without its comment', () => {
+  const text = ['## Start', '   ```sh', '   # nothing', '   one \\', "     --two '# 3' # four", '   ```', 'five'].join(
+    '\n',
+  )
+  assert.deepEqual(commandsIn('a.md', text), [
+    { document: 'a.md', section: 'Start', block: 1, text: "one --two '# 3'" },
+  ])
+})
