@@ -6,7 +6,7 @@ import { calm } from '../../../sim/helpdesk/settings.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
 import { attach } from '../../harness/agent-files.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 const quiet = { helpdesk: { quirks: calm } }
@@ -28,7 +28,7 @@ async function assertReceived(world: AgentWorld, texts: readonly string[]): Prom
   assert.deepEqual(world.texts(), [...texts, 'the end'])
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`Retry on ${engine}`, { concurrency: 3 }, () => {
     for (const status of [404, 422]) {
       test(`sends the message although the helpdesk answered ${status} to its reason`, async () => {
