@@ -16,7 +16,7 @@ const sets: Readonly<Record<string, TestSet>> = {
   all: { files: all, inGroups: true },
   long: { files: all, environment: { TEST_LONG: '1' } },
   e2e: { files: ['test/e2e/**/*.test.ts'], inGroups: true },
-  fast: { files: fast, inGroups: true, flags: ['--test-concurrency=4'], environment: onSqliteOnly },
+  fast: { files: fast, inGroups: true, environment: onSqliteOnly },
   unit: { files: unit, inGroups: true, environment: onSqliteOnly },
   watch: { files: fast, flags: ['--watch'], environment: onSqliteOnly },
 }

@@ -46,7 +46,8 @@ async function auditActions(world: World): Promise<string[]> {
 
 const pendingCount = async (world: World) => (await world.health()).checks.pending_logouts
 
-describe('a logout that the network does not hear', () => {
+// Side by side: most of the time is spent waiting for the network.
+describe('a logout that the network does not hear', { concurrency: 3 }, () => {
   for (const engine of engines) {
     test(`survives kill -9, on ${engine}`, async () => {
       await using world = await ProcessWorld.open({ engine })
