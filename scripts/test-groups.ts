@@ -17,19 +17,23 @@ const sizes: Readonly<Record<string, number>> = { 'test/e2e/': 6, 'src/': 24 }
 const usualSize = 12
 
 /** The files of the patterns, in groups: each group has files of one part of the tests only. */
-export function groupTests(patterns: readonly string[], read = (file: string) => readFileSync(file, 'utf8')): string[][] {
+export function groupTests(patterns: readonly string[]): string[][] {
   const files = globSync([...patterns]).map((file) => file.replaceAll('\\', '/'))
   const parts = Map.groupBy(files.sort(), (file) => order.findIndex((start) => file.startsWith(start)))
-  return [...parts].sort(([one], [other]) => one - other).flatMap(([part, own]) => chunk(own, order[part] ?? '', read))
+  return [...parts].sort(([one], [other]) => one - other).flatMap(([part, own]) => groupsOf(own, order[part] ?? ''))
 }
 
-function chunk(files: readonly string[], part: string, read: (file: string) => string): string[][] {
-  const isAlone = (file: string) => alone.test(read(file)) || hook.test(read(file))
-  const [single, shared] = [files.filter(isAlone), files.filter((file) => !isAlone(file))]
+function groupsOf(files: readonly string[], part: string): string[][] {
+  const { single = [], shared = [] } = Object.groupBy(files, (file) => (runsAlone(file) ? 'single' : 'shared'))
   const count = Math.ceil(shared.length / (sizes[part] ?? usualSize))
   // Neighbours go to different groups: files of one folder take about the same time.
   const groups = Array.from({ length: count }, (_, at) => shared.filter((_, index) => index % count === at))
   return [...single.map((file) => [file]), ...groups]
+}
+
+function runsAlone(file: string): boolean {
+  const source = readFileSync(file, 'utf8')
+  return alone.test(source) || hook.test(source)
 }
 
 /** Files to run: one per group. They are removed with the returned object. */
@@ -42,5 +46,10 @@ export function writeGroups(groups: readonly string[][]): Disposable & { files: 
     writeFileSync(path, group.map((file) => `import '${pathToFileURL(resolve(file)).href}'\n`).join(''))
     return path
   })
-  return { files, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) }
+  return {
+    files,
+    [Symbol.dispose]: () => {
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
 }
