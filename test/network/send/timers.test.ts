@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import type { SendOptions } from '../../../src/core/network.ts'
-import { drawnEngines } from '../../harness/drawn-engine.ts'
+import { engines } from '../../harness/databases.ts'
 import { day, timerOf, week } from '../../harness/timers.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -32,7 +32,7 @@ async function storedOld(bed: Bed): Promise<string[]> {
   return bed.store.idsOf('s', 'old-chat')
 }
 
-for (const engine of drawnEngines(import.meta.url)) {
+for (const engine of engines) {
   describe(`timers of chats on ${engine}`, () => {
     test('are learnt from the history of a new companion', async () => {
       await using bed = await Bed.open({ engine })
