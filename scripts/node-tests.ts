@@ -2,13 +2,13 @@
 
 import { runNode } from './run-node.ts'
 
-// Three files run at a time on two cores, because tests mostly wait.
+// Four processes run at a time on two cores, because tests mostly wait.
 const options = [
   '--test',
   '--import=./test/harness/file-deadline.ts',
   '--test-global-setup=test/harness/global-setup.ts',
   '--test-timeout=180000',
-  '--test-concurrency=3',
+  '--test-concurrency=4',
 ]
 
 export type TestRun = {

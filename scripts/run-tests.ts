@@ -2,18 +2,22 @@
 
 import { runNodeTests } from './node-tests.ts'
 import type { TestRun } from './node-tests.ts'
+import { groupTests, writeGroups } from './test-groups.ts'
 
 const onSqliteOnly = { TEST_ENGINES: 'sqlite' }
 const unit = ['src/**/*.test.ts', 'test/*.test.ts']
 const fast = [...unit, 'test/bridge/**/*.test.ts', 'test/storage/**/*.test.ts', 'test/downstream/**/*.test.ts']
 const all = ['src/**/*.test.ts', 'test/**/*.test.ts']
 
-const sets: Readonly<Record<string, TestRun>> = {
-  all: { files: all },
+/** The files of a set in groups run in one process per group. In the long run and after a change each file has a process. */
+type TestSet = TestRun & { inGroups?: boolean }
+
+const sets: Readonly<Record<string, TestSet>> = {
+  all: { files: all, inGroups: true },
   long: { files: all, environment: { TEST_LONG: '1' } },
-  e2e: { files: ['test/e2e/**/*.test.ts'] },
-  fast: { files: fast, flags: ['--test-concurrency=4'], environment: onSqliteOnly },
-  unit: { files: unit, environment: onSqliteOnly },
+  e2e: { files: ['test/e2e/**/*.test.ts'], inGroups: true },
+  fast: { files: fast, inGroups: true, environment: onSqliteOnly },
+  unit: { files: unit, inGroups: true, environment: onSqliteOnly },
   watch: { files: fast, flags: ['--watch'], environment: onSqliteOnly },
 }
 
@@ -23,6 +27,12 @@ if (!set) {
   console.error(`There is no set of tests named "${name}". The sets are: ${Object.keys(sets).join(', ')}.`)
   process.exit(1)
 }
-const flags = rest.filter((argument) => argument.startsWith('-'))
+const { inGroups = false, ...run } = set
+const flags = [...(run.flags ?? []), ...rest.filter((argument) => argument.startsWith('-'))]
 const files = rest.filter((argument) => !argument.startsWith('-'))
-await runNodeTests({ ...set, flags: [...(set.flags ?? []), ...flags], files: files.length > 0 ? files : set.files })
+if (files.length > 0 || !inGroups) {
+  await runNodeTests({ ...run, flags, files: files.length > 0 ? files : run.files })
+} else {
+  using groups = writeGroups(groupTests(run.files))
+  await runNodeTests({ ...run, flags, files: groups.files })
+}

@@ -1,5 +1,6 @@
 // Checks that all work on foreign text takes time in proportion to the length of the text. The table lists every function that
 // reads a text of WhatsApp, of Chatwoot or of an HTTP request.
+// Runs alone: it measures CPU time.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -92,9 +92,9 @@ export class MutantTrial {
 
   #run(test: string, mutant: Mutant, limitMs: number): Promise<TestResult> {
     const engines = { TEST_ENGINES: enginesFor(mutant) }
-    // A changed migration must run: the ready-made file has the tables of the unchanged ones.
-    const template = mutant.file.includes('/migrations/') ? { TEST_SQLITE_TEMPLATE: '' } : {}
-    const environment = { ...engines, ...template }
+    // A changed migration must run: the ready-made databases have the tables of the unchanged ones.
+    const isMigration = mutant.file.includes('/migrations/')
+    const environment = { ...engines, ...(isMigration && { TEST_SQLITE_TEMPLATE: '', TEST_POSTGRES_TEMPLATE: '' }) }
     return runTestFile(test, { directory: this.#copy.directory, limitMs, environment, stopping: this.#stopping })
   }
 }

@@ -6,13 +6,12 @@ import { busy } from '../../sim/helpdesk/settings.ts'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import type { SeenMessage } from '../../sim/helpdesk/snapshots.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { DeskClient, openChat } from '../sim-helpdesk/harness/desk-client.ts'
-import { silentLog } from './logs.ts'
 import { harshNetwork } from './harsh-network.ts'
 import { ProcessWorld } from './process-world.ts'
 import type { ProcessWorldOptions } from './process-world.ts'
+import { openTestConnection } from './test-connection.ts'
 import { mistakesIn } from './truth.ts'
 import type { Mistakes } from './truth.ts'
 import { LateCallbacks } from './late-callbacks.ts'
@@ -51,7 +50,7 @@ export class BotStage {
       customers.push({ person: world.network.person({ phone }), conversation: await openChat(bot, phone) })
     }
     const { location } = world.place
-    const database = await openDatabase({ location, encryptionKeys: [], log: silentLog })
+    const database = await openTestConnection(location)
     const stage = new BotStage(world, customers, database)
     await world.allReady()
     await stage.listen()

@@ -10,8 +10,8 @@ import type { Database, EngineName } from '../../src/storage/database.ts'
 import type { DatabaseLocation } from '../../src/core/database-location.ts'
 import { silentLog } from './logs.ts'
 
-/** The variable that names the migrated SQLite file of this run. */
-export const sqliteTemplate = 'TEST_SQLITE_TEMPLATE'
+/** The variables that name the migrated SQLite file and the migrated PostgreSQL database of this run. */
+export const templates = { sqlite: 'TEST_SQLITE_TEMPLATE', postgres: 'TEST_POSTGRES_TEMPLATE' } as const
 
 /** The engines of this run: both, or those that TEST_ENGINES names. */
 export const engines: readonly EngineName[] = chosenEngines(process.env['TEST_ENGINES'])
@@ -21,8 +21,19 @@ export const withoutPostgres = engines.includes('postgres') ? false : 'TEST_ENGI
 
 export type TestLocation = { location: DatabaseLocation; url: string; [Symbol.asyncDispose](): Promise<void> }
 
+/** A place without tables: for tests of the migrations and of a first start. */
 export async function newLocation(engine: EngineName): Promise<TestLocation> {
   return engine === 'sqlite' ? newSqliteFile() : newPostgresDatabase()
+}
+
+/**
+ * A place with the newest tables. A single test file may run without the setup of a whole run, or without templates. Then the
+ * place is empty, and opening the database migrates it.
+ */
+export async function migratedLocation(engine: EngineName): Promise<TestLocation> {
+  const template = process.env[templates[engine]]
+  if (!template) return newLocation(engine)
+  return engine === 'sqlite' ? newSqliteFile(template) : newPostgresDatabase(template)
 }
 
 export async function newDatabase(
@@ -30,8 +41,7 @@ export async function newDatabase(
   encryptionKeys: readonly Uint8Array[] = [],
 ): Promise<{ database: Database; location: DatabaseLocation; [Symbol.asyncDispose](): Promise<void> }> {
   await using stack = new AsyncDisposableStack()
-  const { location } = stack.use(await newLocation(engine))
-  if (location.engine === 'sqlite') await copyTemplate(location.path)
+  const { location } = stack.use(await migratedLocation(engine))
   const database = stack.use(await openDatabase({ location, encryptionKeys, log: silentLog }))
   const owned = stack.move()
   return { database, location, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -46,17 +56,13 @@ function chosenEngines(names: string | undefined): EngineName[] {
   return chosen
 }
 
-/** A single test file may run without the setup of a whole run. Then opening the database migrates it. */
-async function copyTemplate(path: string): Promise<void> {
-  const template = process.env[sqliteTemplate]
-  if (template === undefined) return
-  await mkdir(dirname(path), { recursive: true })
-  await copyFile(template, path)
-}
-
-async function newSqliteFile(): Promise<TestLocation> {
+async function newSqliteFile(template?: string): Promise<TestLocation> {
   const directory = await mkdtemp(join(tmpdir(), 'causeway-'))
   const path = join(directory, 'data', 'service.db')
+  if (template !== undefined) {
+    await mkdir(dirname(path), { recursive: true })
+    await copyFile(template, path)
+  }
   return {
     location: { engine: 'sqlite', path },
     url: `file:${path}`,
@@ -64,9 +70,9 @@ async function newSqliteFile(): Promise<TestLocation> {
   }
 }
 
-async function newPostgresDatabase(): Promise<TestLocation> {
+async function newPostgresDatabase(template = 'template1'): Promise<TestLocation> {
   const name = `causeway_${randomBytes(8).toString('hex')}`
-  await onServer(`CREATE DATABASE ${name}`)
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template}`)
   const url = new URL(serverUrl())
   url.pathname = `/${name}`
   return {

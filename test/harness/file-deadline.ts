@@ -4,11 +4,11 @@
 import { basename } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
-const minutes = process.env['TEST_LONG'] ? 120 : 10
+const minutes = process.env['TEST_LONG'] ? 120 : 20
 
 // The runner itself loads this module too, and lives as long as all files together.
 const [, file = ''] = process.argv
-if (isMainThread && file.endsWith('.test.ts')) setTimeout(giveUp, minutes * 60_000).unref()
+if (isMainThread && /\.test\.(?:ts|mjs)$/.test(file)) setTimeout(giveUp, minutes * 60_000).unref()
 
 function giveUp(): never {
   const open = [...new Set(process.getActiveResourcesInfo())].join(', ')

@@ -4,14 +4,13 @@ import assert from 'node:assert/strict'
 import type { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
 import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import type { SimNetwork } from '../../sim/network/sim-network.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import type { TestLocation } from './databases.ts'
 import { InstanceApi } from './instance-api.ts'
 import { seedLinked } from './linked-seed.ts'
-import { silentLog } from './logs.ts'
 import { networkEnvironment } from './service.ts'
 import { ServiceProcess } from './service-process.ts'
+import { openTestConnection } from './test-connection.ts'
 import { openParts } from './world-parts.ts'
 import type { PartOptions, Parts } from './world-parts.ts'
 
@@ -59,7 +58,7 @@ export class ProcessWorld extends InstanceApi {
     await using stack = new AsyncDisposableStack()
     const parts = await openParts(stack, options)
     const { location } = parts.place
-    const database = await openDatabase({ location, encryptionKeys: [], log: silentLog })
+    const database = await openTestConnection(location)
     const phones = await seedLinked(database, parts.network, accounts)
     await seed?.(database)
     await database[Symbol.asyncDispose]()

@@ -5,15 +5,15 @@ import { createApp } from '../../src/app/app.ts'
 import type { App, Overrides } from '../../src/app/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
-import { newLocation } from './databases.ts'
+import { migratedLocation } from './databases.ts'
 import type { TestLocation } from './databases.ts'
 import { assertDocumented } from './documented-statuses.ts'
 import { requestFrom } from './http-request.ts'
 import type { Answer, RequestOptions } from './http-request.ts'
-import { RecordedLog, silentLog } from './logs.ts'
+import { RecordedLog } from './logs.ts'
 import { pinnedVersion } from './service-process.ts'
+import { openTestConnection } from './test-connection.ts'
 
 export const apiToken = 'test-token'
 
@@ -78,7 +78,7 @@ export class Service {
       seed,
     } = options
     await using stack = new AsyncDisposableStack()
-    const { location, url } = options.place ?? stack.use(await newLocation(engine))
+    const { location, url } = options.place ?? stack.use(await migratedLocation(engine))
     const config = loadConfig({
       PORT: '0',
       DATABASE_URL: url,
@@ -87,8 +87,7 @@ export class Service {
       ...(network ? networkEnvironment(network) : pinnedVersion),
       ...environment,
     })
-    const { encryptionKeys } = config.storage
-    const database = stack.use(await openDatabase({ location, encryptionKeys, log: silentLog }))
+    const database = stack.use(await openTestConnection(location, config.storage.encryptionKeys))
     await seed?.(database)
     const logs = new RecordedLog()
     const app = stack.use(

@@ -3,6 +3,11 @@
 /** Only a hang takes longer, also on a machine whose cores are kept busy by others. */
 const defaultTimeoutMs = 60_000
 
+// A look over HTTP takes some milliseconds of CPU, which others could use. The longer the wait, the rarer the looks: a wait ends
+// at most a twentieth later than it could.
+const shortestPauseMs = 5
+const longestPauseMs = 25
+
 type Options = { timeoutMs?: number; instead?: () => unknown }
 
 export async function waitUntil(
@@ -10,12 +15,14 @@ export async function waitUntil(
   holds: () => boolean | Promise<boolean>,
   { timeoutMs = defaultTimeoutMs, instead }: Options = {},
 ): Promise<void> {
-  const giveUpAt = performance.now() + timeoutMs
+  const since = performance.now()
   while (!(await holds())) {
-    if (performance.now() > giveUpAt) {
+    const waitedMs = performance.now() - since
+    if (waitedMs > timeoutMs) {
       const found = instead ? `; instead: ${JSON.stringify(instead())}` : ''
       throw new Error(`waited ${timeoutMs} ms until ${what}${found}`)
     }
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    const pauseMs = Math.min(Math.max(waitedMs / 20, shortestPauseMs), longestPauseMs)
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }

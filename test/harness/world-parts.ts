@@ -7,7 +7,7 @@ import { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import type { SimNetworkOptions } from '../../sim/network/sim-network.ts'
 import type { EngineName } from '../../src/storage/database.ts'
-import { newLocation } from './databases.ts'
+import { migratedLocation } from './databases.ts'
 import type { TestLocation } from './databases.ts'
 import { destinationSettings } from './destination.ts'
 import { authorityFile } from './media-authority.ts'
@@ -31,7 +31,7 @@ export type Parts = {
 export async function openParts(stack: AsyncDisposableStack, options: PartOptions): Promise<Parts> {
   const network = stack.use(await SimNetwork.start(options.network))
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm, ...options.helpdesk }))
-  const place = stack.use(await newLocation(options.engine ?? 'sqlite'))
+  const place = stack.use(await migratedLocation(options.engine ?? 'sqlite'))
   const environment = {
     SERVICE_NETWORK_CA: await authorityFile(network, stack),
     ...destinationSettings(helpdesk),

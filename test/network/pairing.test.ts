@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { passkeyRequest } from '../../sim/network/accounts/passkey-request.ts'
 import { SeededRandom } from '../../sim/network/seeded-random.ts'
-import { engines } from '../harness/databases.ts'
+import { drawnEngines } from '../harness/drawn-engine.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { Bed } from './harness/bed.ts'
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`linking on ${engine}`, () => {
     test('a scanned code links the account, which then logs in with what was stored', async () => {
       await using bed = await Bed.open({ engine })

@@ -1,3 +1,5 @@
+// Runs alone: it listens to the threads that its process starts.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Worker } from 'node:worker_threads'

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { StorageError } from '../../../src/storage/engine/statement.ts'
 import type { StorageFailure } from '../../../src/storage/engine/statement.ts'
 import { inboxSecrets } from '../../../src/storage/schema/messages.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { BridgeBed, message, person } from './harness/bridge-bed.ts'
 
@@ -106,7 +106,7 @@ function onlyParked(bed: BridgeBed): Promise<void> {
   return waitUntil('one row is parked and none is pending', isSo, { instead: () => bed.inbound.counts() })
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`a stored row that cannot be read, on ${engine}`, () => {
     test('is parked, and the other rows are posted', async () => {
       await using bed = await BridgeBed.open({ engine })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
 import type { Customer } from './harness/scripted-network.ts'
 import { rowOf } from './harness/views.ts'
@@ -45,7 +45,7 @@ function holdNext({ network }: OutboundBed) {
   return { held: held.promise, release }
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`two records of a person become one on ${engine}`, () => {
     test('messages that wait for the connection leave in the order of acceptance', async () => {
       await using stage = await openTwice({ engine })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SeenMessage } from '../../../sim/helpdesk/snapshots.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { LeapingClock } from '../../harness/leaping-clock.ts'
 
 type What = 'conversation' | 'contact'
@@ -26,7 +26,7 @@ async function remove(world: AgentWorld, what: What, { conversationId, sender }:
 const incoming = (world: AgentWorld) =>
   world.helpdesk.messages().filter(({ messageType }) => messageType === 'incoming')
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`deleted at the helpdesk, on ${engine}`, () => {
     for (const what of ['conversation', 'contact'] as const) {
       for (const { name, wait } of whens) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertOnceInOrder, people } from '../../harness/chats.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { noDestination, tenantSettings } from '../../harness/destination.ts'
 import { FastClock } from '../../harness/fast-clock.ts'
 import { World } from '../../harness/world.ts'
@@ -72,7 +72,7 @@ test('without a configured helpdesk messages wait, and arrive when a tenant appe
   await world.drained()
 })
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   test(`characters that Chatwoot refuses do not hold back a message, on ${engine}`, async () => {
     await using world = await World.open({ engine })
     const maria = world.network.person({ phone: '5511988887777', pushName: 'Ma\u0000ria' })

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { assertOnceInOrder, people } from '../../harness/chats.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import type { TestLocation } from '../../harness/databases.ts'
 import { LeapingClock } from '../../harness/leaping-clock.ts'
 import { Bystander } from '../../harness/postgres-bystander.ts'
@@ -38,7 +38,7 @@ async function holdStorage({ location }: TestLocation): Promise<AsyncDisposable>
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
 
 describe('storage that is away for two minutes during a backlog', () => {
-  for (const engine of engines) {
+  for (const engine of drawnEngines(import.meta.url)) {
     test(`changes no order, on ${engine}`, async () => {
       const clock = new LeapingClock()
       await using world = await World.open({ engine, clock })

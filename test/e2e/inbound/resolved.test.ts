@@ -3,9 +3,9 @@
 import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   test(`a message right after Resolve opens a new conversation, on ${engine}`, async () => {
     await using world = await AgentWorld.open({ engine })
     const first = await world.arrived(world.bob.text(world.phone, 'question'))

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DEFAULT_CONNECTION_CONFIG } from 'baileys'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
@@ -31,7 +31,7 @@ async function askedAgain(world: World, before: number): Promise<void> {
   await waitUntil('the version was asked for', () => world.network.versions.questions > before)
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`a client version that has expired, on ${engine}`, () => {
     test('is replaced by the newest one at once, which is stored and shown', async () => {
       await using world = await World.open({ engine })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { World } from '../../harness/world.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -25,7 +25,7 @@ async function advanceToNextAttempt(world: World, clock: ManualClock, ms: number
 }
 
 describe('a connection', () => {
-  for (const engine of engines) {
+  for (const engine of drawnEngines(import.meta.url)) {
     test(`that drops comes back by itself, on ${engine}`, async () => {
       await using world = await World.unlinked({ engine })
       const phone = await world.pair('a')

@@ -109,34 +109,39 @@ describe('the owner stands still while ten writers write', { concurrency: 3 }, (
   })
 })
 
+// Side by side: most of the time is spent waiting for processes that start and that stand still.
+describe('the next process', { concurrency: 2 }, () => {
+  for (const engine of engines) {
+    test(`a killed process does not keep the next start waiting, ${engine}`, async () => {
+      await using place = await newLocation(engine)
+      const environment = { DATABASE_URL: place.url }
+      await using first = new ServiceProcess(environment)
+      await first.ready()
+      first.send('SIGKILL')
+      await first.exited()
+      await prolongLease(place)
+      await using second = new ServiceProcess(environment)
+      await second.ready()
+      assert.ok(!second.has(waiting), 'it waited')
+    })
+
+    test(`on one port the standby serves after the owner stood still for 8 s, ${engine}`, async () => {
+      await using place = await newLocation(engine)
+      await using first = new ServiceProcess({ DATABASE_URL: place.url })
+      const { port } = new URL(await first.ready())
+      await using second = await standbyOf(place, { PORT: port })
+      first.send('SIGSTOP')
+      await second.logged('the port is taken, listening when it is free')
+      first.send('SIGCONT')
+      assert.equal((await first.exited()).code, 1)
+      const url = await second.ready()
+      assert.equal(new URL(url).port, port)
+      assert.equal((await fetch(`${url}/api/tenants`)).status, 200)
+    })
+  }
+})
+
 for (const engine of engines) {
-  test(`a killed process does not keep the next start waiting, ${engine}`, async () => {
-    await using place = await newLocation(engine)
-    const environment = { DATABASE_URL: place.url }
-    await using first = new ServiceProcess(environment)
-    await first.ready()
-    first.send('SIGKILL')
-    await first.exited()
-    await prolongLease(place)
-    await using second = new ServiceProcess(environment)
-    await second.ready()
-    assert.ok(!second.has(waiting), 'it waited')
-  })
-
-  test(`on one port the standby serves after the owner stood still for 8 s, ${engine}`, async () => {
-    await using place = await newLocation(engine)
-    await using first = new ServiceProcess({ DATABASE_URL: place.url })
-    const { port } = new URL(await first.ready())
-    await using second = await standbyOf(place, { PORT: port })
-    first.send('SIGSTOP')
-    await second.logged('the port is taken, listening when it is free')
-    first.send('SIGCONT')
-    assert.equal((await first.exited()).code, 1)
-    const url = await second.ready()
-    assert.equal(new URL(url).port, port)
-    assert.equal((await fetch(`${url}/api/tenants`)).status, 200)
-  })
-
   test(`a lease from a clock that was an hour ahead is not waited for, ${engine}`, async () => {
     await using place = await newLocation(engine)
     {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../../src/storage/database.ts'
 import { assertRefused } from '../../harness/assertions.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { World } from '../../harness/world.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -34,7 +34,7 @@ test('the keys of a deleted instance are destroyed after 30 days, without a rest
   assertRefused(await world.create({ name: 'a', resume: true }), 'SERVICE_NOTHING_TO_RESUME', /not kept/)
 })
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   test(`an instance whose removal failed is stored again, on ${engine}`, async () => {
     await using world = await World.unlinked({ engine })
     await world.pair('a')

@@ -4,7 +4,7 @@ import jsQR from 'jsqr'
 import { PNG } from 'pngjs'
 import type { Database } from '../../../src/storage/database.ts'
 import { assertRefused } from '../../harness/assertions.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
@@ -14,7 +14,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 
 const owner = '5511999990001'
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`pairing on ${engine}`, () => {
     test('create, QR picture, scan, paired, ready, and a restart of the service keeps it', async () => {
       await using world = await World.unlinked({ engine })

@@ -4,6 +4,7 @@ import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { LeapingClock } from '../../harness/leaping-clock.ts'
 import { numberOf } from '../../harness/linked-seed.ts'
 import { ProcessWorld } from '../../harness/process-world.ts'
@@ -45,8 +46,24 @@ async function auditActions(world: World): Promise<string[]> {
 
 const pendingCount = async (world: World) => (await world.health()).checks.pending_logouts
 
-describe('a logout that the network does not hear', () => {
+// Side by side: most of the time is spent waiting for the network.
+describe('a logout that the network does not hear', { concurrency: 3 }, () => {
   for (const engine of engines) {
+    test(`survives kill -9, on ${engine}`, async () => {
+      await using world = await ProcessWorld.open({ engine })
+      await world.allReady()
+      await world.network.goAway()
+      const { body } = await world.command('/n0/logout')
+      assert.equal((body as Pending).pending_logout, true)
+      await world.end('SIGKILL')
+      await world.network.comeBack()
+      await world.startService()
+      await forgotten(world.phone)
+      assert.equal((await world.detail('n0')).state, 'logged_out')
+    })
+  }
+
+  for (const engine of drawnEngines(import.meta.url)) {
     test(`is said to be pending, and is made when the network is back, on ${engine}`, async () => {
       const clock = new LeapingClock()
       await using world = await World.open({ engine, clock })
@@ -67,19 +84,6 @@ describe('a logout that the network does not hear', () => {
       const actions = await auditActions(world)
       assert.deepEqual(actions.slice(0, 2), ['instance.logout_told', 'instance.logout'])
       await world.tells('n0', 'logged_out', 1)
-    })
-
-    test(`survives kill -9, on ${engine}`, async () => {
-      await using world = await ProcessWorld.open({ engine })
-      await world.allReady()
-      await world.network.goAway()
-      const { body } = await world.command('/n0/logout')
-      assert.equal((body as Pending).pending_logout, true)
-      await world.end('SIGKILL')
-      await world.network.comeBack()
-      await world.startService()
-      await forgotten(world.phone)
-      assert.equal((await world.detail('n0')).state, 'logged_out')
     })
 
     test(`survives DELETE and a restart, on ${engine}`, async () => {
@@ -211,7 +215,7 @@ test('a logout that the network hears in time is not pending', async () => {
 })
 
 describe('a session that was kept after DELETE', () => {
-  for (const engine of engines) {
+  for (const engine of drawnEngines(import.meta.url)) {
     test(`is logged out by a new pairing of the name, on ${engine}`, async () => {
       await using world = await World.unlinked({ engine })
       const phone = await world.pair('a')

@@ -8,7 +8,7 @@ import { DEFAULT_CONNECTION_CONFIG } from 'baileys'
 import { assertRefused } from '../../harness/assertions.ts'
 import { attach, textFile } from '../../harness/agent-files.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { owner } from '../../harness/instance-api.ts'
 import { LeapingClock } from '../../harness/leaping-clock.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
@@ -51,7 +51,7 @@ async function everythingSaid(world: World): Promise<string> {
 }
 
 for (const [name, start] of proxies) {
-  for (const engine of engines) {
+  for (const engine of drawnEngines(import.meta.url)) {
     describe(`${name} proxy of an instance, on ${engine}`, () => {
       test('carries the pairing, the connection and the received files, also after a restart', async () => {
         await using proxy = await start(secret)
@@ -195,7 +195,7 @@ test('another proxy does not shorten the pause of a ban', async () => {
   assert.equal(proxy.targets.length, 1)
 })
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   test(`a deleted instance is logged out through its proxy, and so is a kept session, on ${engine}`, async () => {
     await using proxy = await Proxy.http(secret)
     const clock = new LeapingClock()

@@ -6,7 +6,7 @@ import { SimNetwork } from '../../../sim/network/sim-network.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { numberOf } from '../../harness/linked-seed.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
@@ -24,7 +24,7 @@ async function stageUnheard(database: Database): Promise<void> {
   await leases.release('unheard', epoch)
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   test(`a stored pairing that the network never heard of does not cost the session before it, on ${engine}`, async () => {
     await using world = await World.open({ engine, seed: stageUnheard })
     const { network, service } = world

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { Service } from '../../harness/service.ts'
@@ -21,7 +21,7 @@ const auditOf = async (service: Service) =>
     action.startsWith('tenant.'),
   )
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`tenant endpoints on ${engine}`, () => {
     test('a tenant is created, read, listed, replaced, changed and removed', async () => {
       const clock = new ManualClock()
@@ -163,7 +163,7 @@ const wrongBodies: [string, unknown, RegExp][] = [
   ['an over-long token', { ...full, downstream_api_token: 'x'.repeat(4097) }, /downstream_api_token/],
 ]
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   test(`PUT refuses wrong values and changes nothing, on ${engine}`, async (context) => {
     await using service = await Service.start({ engine })
     for (const [what, body, sentence] of wrongBodies) {

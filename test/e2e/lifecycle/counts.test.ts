@@ -8,10 +8,11 @@ import { waitUntil } from '../../harness/wait-until.ts'
 
 const owner = '5511999990001'
 
-/** Everything but the QR codes, whose number depends on how long a scan takes. */
+/** Everything but the QR codes, whose number depends on how long a scan takes, and the start, which is told after 8 s. */
 async function told(world: World): Promise<Record<string, number>> {
-  const { qr_generated: codes = 0, ...events } = await world.events('a')
+  const { qr_generated: codes = 0, backend_started: starts = 0, ...events } = await world.events('a')
   assert.ok(codes > 0, 'a code was told of')
+  assert.ok(starts <= 1, 'the start was told more often')
   return events
 }
 

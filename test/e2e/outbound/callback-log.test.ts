@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import type { EngineName } from '../../../src/storage/database.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 type Body = Record<string, unknown>
@@ -90,7 +90,7 @@ async function run(engine: EngineName, path: string, statement: string): Promise
   await client.end()
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   test(`no callback, followed, refused or broken, leaves a token, a text or a phone number in the log, on ${engine}`, async () => {
     await using world = await AgentWorld.open({ engine, environment: { LOG_LEVEL: 'trace' } })
     const statuses = new Map<number, number>()

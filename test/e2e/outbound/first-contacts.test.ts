@@ -6,6 +6,7 @@ import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { child, children } from '../../../sim/network/wire/stanza.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
 import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
 import { signatureOf } from '../../harness/signed-callback.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -29,7 +30,7 @@ const offerTo = (world: AgentWorld, { user }: SimPerson, id: number, text: strin
 const strangerOf = ({ network }: AgentWorld, n = 2) =>
   network.person({ phone: `551188888000${n}`, lid: `20000000000000${n}`, pushName: `Stranger ${n}` })
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`a first message on ${engine}`, () => {
     test('from a migrated account arrives once, and the chat goes on', async () => {
       await using world = await AgentWorld.open({ engine, network: { isMigrated: true } })

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { calm } from '../../../sim/helpdesk/settings.ts'
 import { attach, shownTo, textFile } from '../../harness/agent-files.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { FastClock } from '../../harness/fast-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { WebhookCatcher } from '../../sim-helpdesk/harness/webhook-catcher.ts'
@@ -41,7 +41,7 @@ async function arrive(world: AgentWorld, texts: readonly string[]): Promise<void
 
 const reordered = 'service_callbacks_reordered_total{instance="n0"}'
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`swapped callbacks, on ${engine}`, () => {
     test("20 callbacks that come swapped after Chatwoot's workers were away: the customer gets 0 to 19", async () => {
       await using catcher = await WebhookCatcher.start()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { AgentWorld } from '../../harness/agent-world.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import type { InstanceApi } from '../../harness/instance-api.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
@@ -39,7 +39,7 @@ async function age(world: World, days: number): Promise<void> {
   await world.restartService()
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`the pace of an instance on ${engine}`, () => {
     test('an own limit is stored, shown, and given up with null', async () => {
       await using world = await World.unlinked({ engine, environment: { SERVICE_OUTGOING_RATE_LIMIT: '20' } })

@@ -6,7 +6,7 @@ import type { SeenMessage } from '../../../sim/helpdesk/snapshots.ts'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { LeapingClock } from '../../harness/leaping-clock.ts'
 
 const hourMs = 3_600_000
@@ -46,7 +46,7 @@ async function beginConversation(world: AgentWorld, phone: string): Promise<numb
   return opened.body.id
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`the right person is answered on ${engine}`, () => {
     test('an agent merges two contacts: the answer goes to the number that wrote into the conversation', async () => {
       await using world = await AgentWorld.open({ engine })

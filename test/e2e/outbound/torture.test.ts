@@ -1,5 +1,6 @@
 // A bot writes bursts while everything fails that can fail, and agents press Retry on what is shown as failed. In the end each
 // message has arrived once and in order and is shown as sent.
+// Runs alone: it takes longest, so it begins first.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

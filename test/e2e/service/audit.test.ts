@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
 import { assertRefused } from '../../harness/assertions.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { sampleAudit } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
 
 type Entries = { entries: { id: number; action: string; instance: string }[] }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`audit endpoint on ${engine}`, () => {
     test('starts with the boot and filters by instance and owner tag', async () => {
       await using service = await Service.start({ engine })

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import type { Database } from '../../../src/storage/database.ts'
-import { engines, newLocation, withoutPostgres } from '../../harness/databases.ts'
+import { newLocation, withoutPostgres } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { Bystander } from '../../harness/postgres-bystander.ts'
 import { sampleInstanceColumns } from '../../harness/samples.ts'
@@ -19,7 +20,7 @@ async function seedInstance(database: Database): Promise<void> {
   await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('a')))
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`health on ${engine}`, () => {
     test('tells status, version, uptime, database and instances', async () => {
       const clock = new ManualClock()

@@ -1,4 +1,5 @@
 // Long hostile texts come in a burst, and the service goes on answering.
+// Runs alone: it measures how long the event loop of its process is busy.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,3 +1,5 @@
+// Runs alone: it measures how long the event loop of its process is busy.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'

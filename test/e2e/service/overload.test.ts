@@ -1,3 +1,5 @@
+// Runs alone: it keeps the event loop of its process busy.
+
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'

@@ -2,7 +2,7 @@
 
 import { describe, test } from 'node:test'
 import type { Database } from '../../../src/storage/database.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { sampleInstanceColumns, sampleOutboxRow } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
@@ -58,7 +58,7 @@ async function seed(database: Database): Promise<void> {
   }
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`rows that are too old on ${engine}`, () => {
     test('go within two minutes of a start', async () => {
       const clock = new ManualClock(now)

@@ -4,7 +4,7 @@ import { noUsage } from '../../../src/core/usage.ts'
 import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { assertRefused } from '../../harness/assertions.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { sampleInstanceColumns, usageBatch } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
@@ -35,7 +35,7 @@ async function seed(database: Database): Promise<void> {
   )
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   describe(`usage endpoints on ${engine}`, () => {
     test('one instance, by default the last 30 days, two owner tags of a day summed', async () => {
       await using service = await Service.start({ engine, clock: new ManualClock(start), seed })
@@ -131,7 +131,7 @@ describe('usage ranges', () => {
     '/api/instances/bulk/usage',
     `/api/instances/${'x'.repeat(65)}/usage`,
   ]
-  for (const engine of engines) {
+  for (const engine of drawnEngines(import.meta.url)) {
     test(`that are not usable are refused on ${engine}`, async () => {
       await using service = await Service.start({ engine, seed })
       for (const path of wrong) assertRefused(await service.get(path), 'SERVICE_BAD_REQUEST')

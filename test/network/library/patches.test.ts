@@ -1,4 +1,5 @@
 // The faults of the library that are patched: each shown first as it is, then gone. One process, so the order matters.
+// Runs alone: it replaces the console of its process.
 
 import assert from 'node:assert/strict'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'

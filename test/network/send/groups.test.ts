@@ -1,4 +1,5 @@
 // Messages to groups: every member reads them while members come and go, and the network is asked only when needed.
+// Runs alone: it measures CPU time.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import { iqKey } from '../../../sim/network/server/iq-router.ts'
 import { bytesOf, child } from '../../../sim/network/wire/stanza.ts'
-import { engines } from '../../harness/databases.ts'
+import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { Bed } from '../harness/bed.ts'
 import { plain } from '../harness/contents.ts'
@@ -43,7 +43,7 @@ async function pair(bed: Bed): Promise<{ phone: SimPhone; line: Line }> {
   return { phone, line: await bed.online('s') }
 }
 
-for (const engine of engines) {
+for (const engine of drawnEngines(import.meta.url)) {
   test(`after linking, a first message carries a token made from the salt in the history, on ${engine}`, async () => {
     await using bed = await Bed.open({ engine })
     const { phone, line } = await pair(bed)

@@ -1,4 +1,5 @@
 // Uploads: whole or not at all, around hosts that fail in every way, and never more than a little in memory.
+// Runs alone: it measures the memory of its process.
 
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'

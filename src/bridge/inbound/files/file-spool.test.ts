@@ -1,3 +1,5 @@
+// Runs alone: it measures the memory of its process.
+
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

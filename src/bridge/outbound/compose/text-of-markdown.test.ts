@@ -1,3 +1,5 @@
+// Runs alone: it measures CPU time.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cpuMsOf, cpuMsUntil } from '../../../../test/harness/linear-time.ts'
