@@ -39,10 +39,21 @@ function useAnotherNode() {
   var name = ownNodePackage()
   var file = process.platform === 'win32' ? 'node.exe' : 'node'
   var binary = name && path.join(root, 'node_modules', name, 'bin', file)
-  if (binary && fs.existsSync(binary) && launcher === 0) return handOver(binary)
+  if (binary && fs.existsSync(binary) && launcher === 0) {
+    refuseUnusable(binary)
+    return handOver(binary)
+  }
   var here = 'this is Node ' + process.version.replace('v', '') + ' and the service needs ' + needed + ' or newer: '
   if (binary && !fs.existsSync(binary)) giveUp(here + 'run npm ci, which installs that Node for this project')
   giveUp(here + 'install Node 24 from https://nodejs.org, or with nvm install 24, and run npm ci again')
+}
+
+// A system with another C library, such as Alpine Linux, cannot run it. Node aborts with a stack when execve fails.
+function refuseUnusable(binary) {
+  var tried = require('child_process').spawnSync(binary, ['--version'])
+  if (tried.status === 0) return
+  var reason = tried.error ? tried.error.code : tried.signal || 'exit code ' + tried.status
+  giveUp(binary + ' does not run here (' + reason + '): install Node ' + needed + ' or newer and delete that file')
 }
 
 // Runs this file again, in the same process where the system can do that.
@@ -53,20 +64,19 @@ function handOver(binary) {
   else startSecondProcess(binary, args, env)
 }
 
-// Passes signals on. The other process notices by itself when this one is killed.
+// Passes signals on. When this process ends, the other one notices it and stops in order.
 function startSecondProcess(binary, args, env) {
   var child = require('child_process').spawn(binary, args, { stdio: 'inherit', env: env })
   ;['SIGTERM', 'SIGINT'].forEach(function (signal) {
     process.on(signal, function () {
-      child.kill(signal)
+      // Windows sends Ctrl+C to both processes. A kill would end the other one before it has stopped in order.
+      if (process.platform !== 'win32') child.kill(signal)
     })
-  })
-  child.on('error', function (error) {
-    giveUp(binary + ' does not run here (' + error.code + '): install Node ' + needed + ' and delete that file')
   })
   child.on('exit', function (code) {
     process.exit(code === null ? 1 : code)
   })
+  if (isStartedByNpm()) stopWithParent()
 }
 
 function refuseMissingPackages() {
@@ -118,7 +128,8 @@ function stopWithParent() {
     if (!isParentGone()) return
     clearInterval(watch)
     console.error('the process that started the service has ended, so the service stops')
-    if (!process.emit('SIGTERM', 'SIGTERM')) process.exit(1)
+    // Not a signal: a stop that a signal has begun goes on. Without a listener, the service is not loaded yet.
+    if (!process.emit('parentEnded')) process.exit(1)
   }, checkEveryMs)
   watch.unref()
 }

@@ -17,7 +17,8 @@ async function main(): Promise<void> {
   log.info({ settings: describeConfig(process.env) }, 'configuration')
   for (const variable of unknownVariables(process.env)) log.warn({ variable }, 'unknown variable, is it misspelt?')
   const stopping = new AbortController()
-  const stopped = firstStopSignal({ log, clock: systemClock }).finally(() => {
+  const end = () => process.exit(1)
+  const stopped = firstStopSignal({ log, clock: systemClock, events: process, end }).finally(() => {
     stopping.abort()
   })
   await clearScratch()

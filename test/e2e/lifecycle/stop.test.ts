@@ -119,7 +119,8 @@ test('a message whose turn comes in the grace is not sent by this process', asyn
 
 test('SIGTERM while many agents write: every message arrives once', async () => {
   await using subscribers = await SubscriberServer.start()
-  await using world = await AgentWorld.open({ environment: { ...environment, SERVICE_SHUTDOWN_GRACE: '1s' } })
+  // Long enough for the sends under way to be acknowledged, and for requests in the grace, also on a busy machine.
+  await using world = await AgentWorld.open({ environment: { ...environment, SERVICE_SHUTDOWN_GRACE: '5s' } })
   await subscribe(world, subscribers)
   await world.stop()
   const texts = Array.from({ length: 150 }, (_, n) => `message ${n}`)

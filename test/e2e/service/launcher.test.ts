@@ -2,12 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { chmod, cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../../package.json' with { type: 'json' }
+import { waitUntil } from '../../harness/wait-until.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
@@ -17,8 +19,62 @@ const main = `console.log(JSON.stringify({
   HOST: process.env.HOST, PORT: process.env.PORT, LOG_LEVEL: process.env.LOG_LEVEL,
 }))`
 
-type Pretended = { version?: string; platform?: string }
+type Pretended = { version?: string; platform?: string; execve?: '' }
 type Outcome = { code: number | null; output: string; errors: string; pid: number | undefined }
+
+// Before the launcher: says which signals come, and which ones the launcher passes on.
+const sayWhatHappens = `
+process.on('SIGINT', () => console.log('interrupted'))
+const { ChildProcess } = require('node:child_process')
+const { kill } = ChildProcess.prototype
+ChildProcess.prototype.kill = function (signal) {
+  console.log('passed on ' + signal)
+  return kill.call(this, signal)
+}`
+
+/** The launcher and the processes that it has started. */
+class Launched {
+  readonly ended: Promise<number | null>
+  output = ''
+  errors = ''
+  readonly #child: ChildProcessWithoutNullStreams
+  #isEnded = false
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child
+    child.stdout.on('data', (chunk: Buffer) => (this.output += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (this.errors += chunk.toString()))
+    // Known when the last process with these streams has ended.
+    this.ended = new Promise((resolve) => {
+      child.once('close', (code) => {
+        this.#isEnded = true
+        resolve(code)
+      })
+    })
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  async says(text: string): Promise<void> {
+    const instead = () => [this.output, this.errors]
+    await waitUntil(`the output has "${text}"`, () => this.output.includes(text), { instead })
+  }
+
+  send(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  endInput(): void {
+    this.#child.stdin.end()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isEnded && this.pid !== undefined) process.kill(-this.pid, 'SIGKILL')
+    await this.ended
+  }
+}
 
 /** A copy of the project with the launcher and a stand-in for the service. */
 class Project {
@@ -49,20 +105,29 @@ class Project {
     await writeFile(path, text)
   }
 
-  /** Runs the launcher on a Node that pretends to be another one. */
+  /** Runs the launcher to its end, on a Node that pretends to be another one. */
   async run(pretended: Pretended = {}, environment: Record<string, string> = {}): Promise<Outcome> {
+    await using launched = await this.launch(pretended, environment)
+    const code = await launched.ended
+    const { output, errors, pid } = launched
+    return { code, output, errors, pid }
+  }
+
+  /** Starts the launcher, as a child of the `parent` command if there is one. */
+  async launch(
+    pretended: Pretended,
+    environment: Record<string, string> = {},
+    parent: readonly string[] = [],
+  ): Promise<Launched> {
     const lines = Object.entries(pretended).map(
       ([name, value]) => `Object.defineProperty(process, '${name}', { value: '${value}' })`,
     )
-    await this.write('pretend.cjs', lines.join('\n'))
+    await this.write('pretend.cjs', [...lines, sayWhatHappens].join('\n'))
     const args = ['--require', join(this.path, 'pretend.cjs'), join('bin', 'start.cjs')]
     const env = { PATH: process.env['PATH'] ?? '', ...environment }
-    const child = spawn(process.execPath, args, { cwd: this.path, env })
-    let [output, errors] = ['', '']
-    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
-    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-    return { code, output, errors, pid: child.pid }
+    const [command = '', ...rest] = [...parent, process.execPath, ...args]
+    // A group of its own: a test that has failed leaves no process behind.
+    return new Launched(spawn(command, rest, { cwd: this.path, env, detached: process.platform !== 'win32' }))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -98,11 +163,69 @@ test('an old Node hands over to the Node that npm ci installed', { skip: !isOwnN
 test('a Node that cannot replace itself starts the other one as a process', { skip: !isOwnNodeKnown }, async () => {
   await using project = await Project.create({ withNode: true })
   await project.write('src/main.ts', `${main}\nprocess.exit(3)`)
-  const { code, output, errors, pid } = await project.run({ version: 'v20.1.0', execve: '' } as Pretended)
+  const { code, output, errors, pid } = await project.run({ version: 'v20.1.0', execve: '' })
   assert.deepEqual([code, errors], [3, ''])
   const started = JSON.parse(output) as { version: string; pid: number }
   assert.equal(started.version, process.version)
   assert.notEqual(started.pid, pid)
+})
+
+test('a Node of the packages that does not run here is named', { skip: !isOwnNodeKnown }, async () => {
+  await using project = await Project.create()
+  const binary = `node_modules/${nodePackage}/bin/node`
+  await project.write(binary, '#!/nowhere/loader')
+  await chmod(join(project.path, binary), 0o755)
+  const { code, output, errors } = await project.run({ version: 'v20.1.0' })
+  const path = join(project.path, binary)
+  const sentence = `${path} does not run here (ENOENT): install Node ${needed} or newer and delete that file\n`
+  assert.deepEqual([code, output, errors], [1, '', sentence])
+})
+
+// Stands in for a service that runs until its parent ends.
+const longMain = `
+process.on('parentEnded', () => { console.log('stops in order'); process.exit() })
+setInterval(() => undefined, 1000)
+console.log('runs')`
+// Stands in for a service that runs until its standard input ends.
+const readingMain = `
+process.stdin.resume().on('end', () => process.exit())
+console.log('runs')`
+
+describe('a second process', { skip: process.platform === 'win32' || !isOwnNodeKnown }, () => {
+  test('ends with the npm of the first one', async () => {
+    await using project = await Project.create({ withNode: true })
+    await project.write('src/main.ts', longMain)
+    const byNpm = { npm_lifecycle_event: 'start', npm_package_json: join(project.path, 'package.json') }
+    const shell = ['sh', '-c', '"$0" "$@"; exit $?']
+    await using launched = await project.launch({ version: 'v20.1.0', execve: '' }, byNpm, shell)
+    await launched.says('runs')
+    launched.send('SIGKILL')
+    await launched.says('stops in order')
+    await launched.ended
+  })
+
+  test('gets the signals of the launcher', async () => {
+    await using project = await Project.create({ withNode: true })
+    await project.write('src/main.ts', `process.on('SIGINT', () => process.exit(4))\n${longMain}`)
+    await using launched = await project.launch({ version: 'v20.1.0', execve: '' })
+    await launched.says('runs')
+    launched.send('SIGINT')
+    assert.equal(await launched.ended, 4)
+    assert.equal(launched.output, 'runs\ninterrupted\npassed on SIGINT\n')
+  })
+
+  test('gets Ctrl+C from Windows itself, and not from the launcher, which could only kill it', async () => {
+    await using project = await Project.create()
+    await project.write('src/main.ts', readingMain)
+    await project.write('.env', 'NODE_OPTIONS=--title=from-file\n')
+    await using launched = await project.launch({ platform: 'win32' })
+    await launched.says('runs')
+    launched.send('SIGINT')
+    await launched.says('interrupted')
+    launched.endInput()
+    assert.equal(await launched.ended, 0)
+    assert.equal(launched.output, 'runs\ninterrupted\n')
+  })
 })
 
 test('a newer Node than the needed one is used as it is', async () => {

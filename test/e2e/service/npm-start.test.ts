@@ -104,6 +104,18 @@ describe('npm start', { concurrency: 2, skip: process.platform === 'win32' }, ()
     await assertStoppedInOrder(service, place)
   })
 
+  test('a stop that has begun goes on when npm is killed', async () => {
+    await using world = await NpmWorld.open()
+    const { service, place } = world
+    const sentAt = performance.now()
+    service.send('SIGINT')
+    await service.logged('stopping; a second signal ends at once')
+    service.send('SIGKILL')
+    assert.deepEqual(await service.exited(), { code: null, signal: 'SIGKILL' })
+    assert.ok(performance.now() - sentAt >= graceMs, 'the grace was kept')
+    await assertStoppedInOrder(service, place)
+  })
+
   test('the service goes on when the shell that started npm in the background has ended', async () => {
     await using place = await newLocation('sqlite')
     const shell = `${command.join(' ')} & printf '{"msg":"npm runs","pid":%d}\\n' $!`
