@@ -38,7 +38,9 @@ function checkAddress(facts: InboxFacts): Finding {
   if (address.trim() === '') {
     return broken(name, `inbox ${inbox.id} has no webhook address, ${lost}, although Chatwoot shows them as sent`, cure)
   }
-  if (!isCallable(address)) return broken(name, `the webhook address of inbox ${inbox.id} is no URL, ${lost}`, cure)
+  if (!isCallable(address)) {
+    return broken(name, `the webhook address of inbox ${inbox.id} is no URL that Chatwoot can call, ${lost}`, cure)
+  }
   const shown = beginningOf(shownAddress(address), longestAddress)
   const takeOver = `${cure} with {"force": true}`
   if (!named) {
