@@ -75,10 +75,10 @@ export class InboxMaker {
   }
 }
 
-/** Null when the helpdesk inbox in the record of the instance was deleted: a new one takes its place. */
+/** Null when a new helpdesk inbox takes the place of the chosen one, for example because that one was deleted. */
 async function findChosen({ account }: InboxJob, chosen: ChosenInbox): Promise<InboxSettings | null> {
   const inbox = await account.findInbox(chosen.id)
-  if (!inbox && chosen.source === 'instance') return null
+  if (!inbox && chosen.isReplaceable) return null
   if (!inbox) throw inboxNotFound(chosen)
   if (inbox.isApi) return inbox
   throw new BridgeError(

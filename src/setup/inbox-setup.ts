@@ -1,7 +1,7 @@
 // Connects an instance with a helpdesk inbox: makes the inbox, adds members, keeps its secret, and stores its id. Every step
 // may be repeated, so the next set-up finishes one that broke off.
 
-import { DownstreamError, inboxPlace } from '../core/downstream.ts'
+import { accountPlace, DownstreamError, inboxPlace } from '../core/downstream.ts'
 import type { Downstream } from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
 import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk-account.ts'
@@ -68,8 +68,7 @@ export class InboxSetup {
   /** Refuses a set-up that cannot succeed, and changes nothing. */
   async assertPossible(route: Route, asked: Pick<InboxRequest, 'inboxId'>): Promise<void> {
     await explained(async () => {
-      const { inboxes } = await this.#reach(route)
-      chooseInbox(inboxes, asked.inboxId)
+      chooseInbox(await this.#reach(route), asked.inboxId)
     })
   }
 
@@ -80,8 +79,9 @@ export class InboxSetup {
 
   async #setUpNow(name: InstanceName, request: InboxRequest): Promise<InboxOutcome> {
     const { registry, maker, instances, log, settings } = this.#deps
-    const { account, inboxes, client, publicUrl } = await this.#reach(registry.get(name).record)
-    const chosen = chooseInbox(inboxes, request.inboxId)
+    const reached = await this.#reach(registry.get(name).record)
+    const { account, client, publicUrl } = reached
+    const chosen = chooseInbox(reached, request.inboxId)
     await refuseUnknownMembers(client, request.members)
     const made = await maker.make({
       instance: name,
@@ -166,10 +166,6 @@ async function assertAdministrator(client: HelpdeskAccount, { baseUrl, accountId
     'SERVICE_NOT_ADMINISTRATOR',
     `the owner of the API token ${who}: set the token of an administrator (DOWNSTREAM_API_TOKEN, or that of the tenant)`,
   )
-}
-
-function accountPlace({ baseUrl, accountId }: AccountAccess): string {
-  return `${new URL(baseUrl).origin}|${accountId}`
 }
 
 async function explained<T>(work: () => Promise<T>): Promise<T> {

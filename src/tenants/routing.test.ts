@@ -81,8 +81,11 @@ test('a helpdesk is known also while no inbox is set', async () => {
   const found = await routing([acme], { inboxId: 0 }).accountOf({ ownerTag: 'acme', inboxId: 6 })
   assert.deepEqual(found, {
     account: { baseUrl: 'https://acme.example', apiToken: 'acme-token', accountId: 3 },
+    isStandard: false,
     inboxes: { tenant: 0, instance: 6, standard: 0 },
   })
+  const same = { ...acme, baseUrl: 'https://desk.example/', accountId: 1 }
+  assert.equal((await routing([same]).accountOf({ ownerTag: 'acme', inboxId: 6 }))?.isStandard, true)
   assert.equal(await routing([], { baseUrl: null }).accountOf({ ownerTag: '', inboxId: 6 }), null)
 })
 

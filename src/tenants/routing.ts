@@ -1,5 +1,6 @@
 // Decides which helpdesk an instance talks to (that of its tenant, else the default), and which secrets may sign its callbacks.
 
+import { accountPlace } from '../core/downstream.ts'
 import type { Destination, InboxAccess } from '../core/downstream.ts'
 import type { AccountAccess } from '../core/helpdesk-account.ts'
 import type { DestinationKey } from '../core/ids.ts'
@@ -17,8 +18,13 @@ export type DefaultDestination = {
 
 type Route = { ownerTag: string; inboxId: number }
 
-/** The account of a helpdesk, and the helpdesk inboxes that are set for an instance; 0 is none. The first of them counts. */
-export type AccountRoute = { account: AccountAccess; inboxes: Record<'tenant' | 'instance' | 'standard', number> }
+export type AccountRoute = {
+  account: AccountAccess
+  /** The account is that of the settings, which DOWNSTREAM_INBOX_ID is about. */
+  isStandard: boolean
+  /** The helpdesk inboxes that are set for an instance; 0 is none. The first of them counts. */
+  inboxes: Record<'tenant' | 'instance' | 'standard', number>
+}
 
 type Deps = {
   tenants: Pick<TenantCache, 'find'>
@@ -35,18 +41,14 @@ export class Routing {
   }
 
   /** Null while no helpdesk is configured. */
-  async accountOf({ ownerTag, inboxId: instance }: Route): Promise<AccountRoute | null> {
-    const { standard } = this.#deps
-    const tenant = await this.#tenantOf(ownerTag)
-    const { baseUrl, apiToken, accountId } = tenant ?? standard
-    if (baseUrl === null || apiToken === '') return null
-    const inboxes = { tenant: tenant?.inboxId ?? 0, instance, standard: standard.inboxId }
-    return { account: { baseUrl, accountId, apiToken }, inboxes }
+  async accountOf(route: Route): Promise<AccountRoute | null> {
+    const found = await this.#find(route)
+    return found && { ...found, isStandard: isSameAccount(found.account, this.#deps.standard) }
   }
 
   /** Null while no helpdesk or no inbox is configured: received events wait. */
   async accessOf(route: Route): Promise<InboxAccess | null> {
-    const found = await this.accountOf(route)
+    const found = await this.#find(route)
     if (!found) return null
     const { tenant, instance, standard } = found.inboxes
     const inboxId = [tenant, instance, standard].find((id) => id > 0)
@@ -85,6 +87,15 @@ export class Routing {
     return this.#secretsOf(route.ownerTag, access ? await this.#deps.identities.lastKeyOf(access) : undefined)
   }
 
+  async #find({ ownerTag, inboxId: instance }: Route): Promise<Omit<AccountRoute, 'isStandard'> | null> {
+    const { standard } = this.#deps
+    const tenant = await this.#tenantOf(ownerTag)
+    const { baseUrl, apiToken, accountId } = tenant ?? standard
+    if (baseUrl === null || apiToken === '') return null
+    const inboxes = { tenant: tenant?.inboxId ?? 0, instance, standard: standard.inboxId }
+    return { account: { baseUrl, accountId, apiToken }, inboxes }
+  }
+
   async #secretsOf(ownerTag: string, key: DestinationKey | undefined): Promise<string[]> {
     const { secrets, standard } = this.#deps
     const tenant = await this.#tenantOf(ownerTag)
@@ -96,4 +107,8 @@ export class Routing {
   async #tenantOf(ownerTag: string) {
     return ownerTag === '' ? undefined : this.#deps.tenants.find(ownerTag)
   }
+}
+
+function isSameAccount(account: AccountAccess, { baseUrl, accountId }: DefaultDestination): boolean {
+  return baseUrl !== null && accountPlace(account) === accountPlace({ baseUrl, accountId })
 }
