@@ -8,8 +8,9 @@ import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
 import { inboxNotFound } from './choose-inbox.ts'
 import type { ChosenInbox } from './choose-inbox.ts'
+import type { InboxUse } from './inbox-use.ts'
 import { judgeAddress } from './judge-address.ts'
-import type { AddressVerdict, InboxUse } from './judge-address.ts'
+import type { AddressVerdict } from './judge-address.ts'
 import { leadsTo, parseWebhookAddress, webhookUrlOf } from './webhook-address.ts'
 
 export type InboxJob = {

@@ -56,7 +56,7 @@ describe('the webhook address', () => {
 
   test('that names an unknown instance, or one with another inbox, is broken', () => {
     assert.match(at(own, { use: 'none' }).sentence, /unknown instance/)
-    assert.match(at(own, { use: 'other' }).sentence, /another inbox/)
+    assert.match(at(own, { use: 'other' }).sentence, /does not use this inbox/)
   })
 
   test('that names another instance with the same inbox is right', () => {

@@ -4,6 +4,7 @@ import type { InboxSettings } from '../../core/helpdesk-account.ts'
 import { advised, broken, fine, untested } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { beginningOf } from '../../lib/text/beginning-of.ts'
+import type { InboxUse } from '../inbox-use.ts'
 import { isCallable, leadsTo, parseWebhookAddress, shownAddress } from '../webhook-address.ts'
 import type { WebhookAddress } from '../webhook-address.ts'
 
@@ -14,7 +15,7 @@ export type InboxFacts = {
   /** SERVICE_PUBLIC_URL */
   publicUrl: string | null
   /** How the instance that the address names uses the inbox; `none` when there is no such instance. */
-  use: 'shared' | 'other' | 'none'
+  use: InboxUse
   isAdministrator: boolean
   /** Every secret that a callback of this inbox may be signed with. */
   secrets: readonly string[]
@@ -50,7 +51,11 @@ function checkAddress(facts: InboxFacts): Finding {
   }
   if (use === 'none') return broken(name, `the webhook address ${shown} names an unknown instance, ${lost}`, takeOver)
   if (use === 'other') {
-    return broken(name, `the webhook address ${shown} names an instance that uses another inbox, ${lost}`, takeOver)
+    return broken(
+      name,
+      `the webhook address ${shown} names an instance that does not use this inbox, ${lost}`,
+      takeOver,
+    )
   }
   return checkBase(facts, named)
 }

@@ -191,7 +191,7 @@ describe('an inbox that exists', () => {
     await using world = await open()
     await world.create({ name: 'support', inbox: true })
     const { id } = await world.makeInbox(world.webhookOf('support'))
-    const sentence = /leads to the instance support, which uses another inbox/
+    const sentence = /leads to the instance support, which does not use this inbox/
     await world.assertRefused('sales', { inbox_id: id }, 409, 'SERVICE_INBOX_TAKEN', sentence)
   })
 
