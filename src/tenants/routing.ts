@@ -1,9 +1,8 @@
 // Decides which helpdesk an instance talks to (that of its tenant, else the default), and which secrets may sign its callbacks.
 
-import { accountPlace } from '../core/downstream.ts'
+import { accountPlace, inboxPlace } from '../core/downstream.ts'
 import type { Destination, InboxAccess } from '../core/downstream.ts'
 import type { AccountAccess } from '../core/helpdesk-account.ts'
-import type { DestinationKey } from '../core/ids.ts'
 import type { InboxIdentities } from './inbox-identities.ts'
 import type { TenantCache } from './tenant-cache.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
@@ -30,7 +29,7 @@ type Deps = {
   tenants: Pick<TenantCache, 'find'>
   standard: DefaultDestination
   identities: Pick<InboxIdentities, 'identify' | 'identifyInTime' | 'lastKeyOf'>
-  secrets: Pick<WebhookSecrets, 'find'>
+  secrets: Pick<WebhookSecrets, 'find' | 'findElsewhere'>
 }
 
 export class Routing {
@@ -73,18 +72,19 @@ export class Routing {
    */
   async webhookSecretsOf(route: Route | undefined): Promise<string[]> {
     const destination = route && (await this.destinationOf(route))
-    return this.#secretsOf(route?.ownerTag ?? '', destination?.key)
+    return this.#withConfigured(route, destination ? await this.#secretsAt(destination) : [])
   }
 
   /** Those of the tenant and of the service, which are known also before the helpdesk inbox is identified. */
   configuredSecretsOf(route: Route | undefined): Promise<string[]> {
-    return this.#secretsOf(route?.ownerTag ?? '', undefined)
+    return this.#withConfigured(route, [])
   }
 
   /** The secrets of all three, without asking the helpdesk which inbox it has. */
   async storedSecretsOf(route: Route): Promise<string[]> {
     const access = await this.accessOf(route)
-    return this.#secretsOf(route.ownerTag, access ? await this.#deps.identities.lastKeyOf(access) : undefined)
+    const stored = access && (await this.#deps.secrets.find(await this.#deps.identities.lastKeyOf(access)))
+    return this.#withConfigured(route, stored ? [stored] : [])
   }
 
   async #find({ ownerTag, inboxId: instance }: Route): Promise<Omit<AccountRoute, 'isStandard'> | null> {
@@ -96,11 +96,17 @@ export class Routing {
     return { account: { baseUrl, accountId, apiToken }, inboxes }
   }
 
-  async #secretsOf(ownerTag: string, key: DestinationKey | undefined): Promise<string[]> {
-    const { secrets, standard } = this.#deps
-    const tenant = await this.#tenantOf(ownerTag)
-    const ofDestination = key === undefined ? undefined : await secrets.find(key)
-    const all = [ofDestination ?? '', tenant?.webhookSecret ?? '', standard.webhookSecret]
+  /** A wrong address of the helpdesk must not open the webhook to callbacks that are not signed. */
+  async #secretsAt(destination: Destination): Promise<string[]> {
+    const { secrets } = this.#deps
+    const secret = await secrets.find(destination.key)
+    if (secret !== undefined) return [secret]
+    return destination.isUnidentified ? secrets.findElsewhere(inboxPlace(destination)) : []
+  }
+
+  async #withConfigured(route: Route | undefined, stored: readonly string[]): Promise<string[]> {
+    const tenant = await this.#tenantOf(route?.ownerTag ?? '')
+    const all = [...stored, tenant?.webhookSecret ?? '', this.#deps.standard.webhookSecret]
     return [...new Set(all)].filter((secret) => secret !== '')
   }
 
