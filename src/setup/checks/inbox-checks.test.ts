@@ -97,6 +97,11 @@ describe('the secret', () => {
   }
 })
 
+test('a secret of an inbox that signs nothing may be stored, and the set-up call forgets it', () => {
+  const { cure } = findingOf('webhook_secret', { inbox: { secret: null } })
+  assert.match(cure ?? '', /^POST \/api\/instances\/shop\/inbox forgets .* remove WEBHOOK_HMAC_SECRET/)
+})
+
 test('an inbox with one conversation for each contact fits the mode reopen, and any other inbox the mode new', () => {
   const results = [false, true].flatMap((isLockedToSingleConversation) =>
     (['new', 'reopen'] as const).map(

@@ -92,8 +92,7 @@ function checkSecret({ inbox, instance, isAdministrator, secrets }: InboxFacts):
     if (secrets.length === 0)
       return fine(name, 'this Chatwoot does not sign its callbacks: 4.13 is the first that does')
     const sentence = 'this Chatwoot does not sign its callbacks, but the service has a secret and refuses unsigned ones'
-    const unsign =
-      'remove WEBHOOK_HMAC_SECRET, or webhook_hmac_secret of the tenant; or update Chatwoot to 4.13; or let a proxy add X-Service-Signature'
+    const unsign = `POST /api/instances/${instance}/inbox forgets a secret that is stored for the inbox; remove WEBHOOK_HMAC_SECRET, or webhook_hmac_secret of the tenant; or update Chatwoot to 4.13; or let a proxy add X-Service-Signature`
     return advised(name, sentence, unsign)
   }
   if (secrets.includes(inbox.secret)) return fine(name, 'the service knows the secret that signs the callbacks')

@@ -130,6 +130,20 @@ test('after Chatwoot has a new secret, the next set-up stores it', async () => {
   await talk(world, phone)
 })
 
+test('after Chatwoot was replaced by one that signs nothing, the next set-up forgets the secret', async () => {
+  await using world = await SetupWorld.open()
+  await world.create({ name: 'sales', inbox: true })
+  const callback = JSON.stringify({ event: 'conversation_created', id: 1 })
+  const post = async () =>
+    (await world.service.request('POST', '/api/instances/sales/webhook', { token: null, body: callback })).status
+  assert.equal(await post(), 401)
+  const { secret, ...body } = await world.inbox(await world.inboxIdOf('sales'))
+  assert.ok(secret)
+  await world.helpdesk.fault({ kind: 'answer', status: 200, body, method: 'GET', path: /\/inboxes\/\d+$/ })
+  assert.partialDeepStrictEqual(await world.setUp('sales'), { action: 'unchanged', secret_stored: false })
+  assert.equal(await post(), 200)
+})
+
 test('the secret is shown nowhere: not in an answer, the audit log, the log or the details', async () => {
   await using world = await SetupWorld.open()
   const created = await world.create({ name: 'sales', inbox: true })
