@@ -54,6 +54,14 @@ describe('the webhook address', () => {
     assert.match(cure ?? '', /"force": true/)
   })
 
+  test('that names an unknown instance needs force only if another service may have the instance', () => {
+    const set = 'POST /api/instances/shop/inbox'
+    assert.equal(at(own, { use: 'none' }).cure, set)
+    for (const publicUrl of ['https://new.example', null]) {
+      assert.match(at(own, { use: 'none', publicUrl }).cure ?? '', /"force": true/)
+    }
+  })
+
   test('that names an unknown instance, or one with another inbox, is broken', () => {
     assert.match(at(own, { use: 'none' }).sentence, /unknown instance/)
     assert.match(at(own, { use: 'other' }).sentence, /does not use this inbox/)

@@ -49,7 +49,10 @@ function checkAddress(facts: InboxFacts): Finding {
     const { origin } = new URL(address)
     return broken(name, `the webhook address of inbox ${inbox.id} leads elsewhere (${origin}), ${lost}`, takeOver)
   }
-  if (use === 'none') return broken(name, `the webhook address ${shown} names an unknown instance, ${lost}`, takeOver)
+  if (use === 'none') {
+    const isOurs = publicUrl !== null && leadsTo(named, publicUrl)
+    return broken(name, `the webhook address ${shown} names an unknown instance, ${lost}`, isOurs ? cure : takeOver)
+  }
   if (use === 'other') {
     return broken(
       name,
