@@ -16,8 +16,13 @@ export type Destination = InboxAccess & {
 }
 
 /** Where a helpdesk inbox is: origin, account and inbox as one text, as operators see it. */
-export function inboxPlace({ baseUrl, accountId, inboxId }: Omit<InboxAccess, 'apiToken'>): string {
-  return `${new URL(baseUrl).origin}|${accountId}|${inboxId}`
+export function inboxPlace({ inboxId, ...account }: Omit<InboxAccess, 'apiToken'>): string {
+  return `${accountPlace(account)}|${inboxId}`
+}
+
+/** Where an account is. */
+export function accountPlace({ baseUrl, accountId }: Omit<AccountAccess, 'apiToken'>): string {
+  return `${new URL(baseUrl).origin}|${accountId}`
 }
 
 /** The place together with the token: a helpdesk inbox may refuse one token and accept another. */

@@ -6,19 +6,28 @@ import type { AccountRoute } from '../tenants/routing.ts'
 /** Who names the helpdesk inbox: the caller, the tenant, the record of the instance, or DOWNSTREAM_INBOX_ID. */
 type Source = 'request' | 'tenant' | 'instance' | 'standard'
 
-/** `isInUse`: the instance delivers to this helpdesk inbox already. */
-export type ChosenInbox = { id: number; source: Source; isInUse: boolean }
+/**
+ * `isInUse`: the instance delivers to this helpdesk inbox already. `isReplaceable`: if the helpdesk does not have it, a new one
+ * takes its place.
+ */
+export type ChosenInbox = { id: number; source: Source; isInUse: boolean; isReplaceable: boolean }
 
 /** Null when no helpdesk inbox is named: then one is searched for by its address, or created. */
-export function chooseInbox(inboxes: AccountRoute['inboxes'], asked: number | null): ChosenInbox | null {
+export function chooseInbox(
+  { inboxes, isStandard }: Pick<AccountRoute, 'inboxes' | 'isStandard'>,
+  asked: number | null,
+): ChosenInbox | null {
   const { tenant, instance, standard } = inboxes
   if (tenant > 0) {
     if (asked !== null && asked !== tenant) throw outranked(tenant, asked)
-    return { id: tenant, source: 'tenant', isInUse: true }
+    return { id: tenant, source: 'tenant', isInUse: true, isReplaceable: false }
   }
   const inUse = instance > 0 ? instance : standard
-  if (asked !== null) return { id: asked, source: 'request', isInUse: asked === inUse }
-  return inUse > 0 ? { id: inUse, source: instance > 0 ? 'instance' : 'standard', isInUse: true } : null
+  if (asked !== null) return { id: asked, source: 'request', isInUse: asked === inUse, isReplaceable: false }
+  if (inUse === 0) return null
+  if (instance > 0) return { id: instance, source: 'instance', isInUse: true, isReplaceable: true }
+  // The setting is about an inbox of another account, so a tenant need not have one with this id.
+  return { id: standard, source: 'standard', isInUse: true, isReplaceable: !isStandard }
 }
 
 function outranked(tenant: number, asked: number): BridgeError {

@@ -8,8 +8,9 @@ import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
 import { inboxNotFound } from './choose-inbox.ts'
 import type { ChosenInbox } from './choose-inbox.ts'
+import type { InboxUse } from './inbox-use.ts'
 import { judgeAddress } from './judge-address.ts'
-import type { AddressVerdict, InboxUse } from './judge-address.ts'
+import type { AddressVerdict } from './judge-address.ts'
 import { leadsTo, parseWebhookAddress, webhookUrlOf } from './webhook-address.ts'
 
 export type InboxJob = {
@@ -75,10 +76,10 @@ export class InboxMaker {
   }
 }
 
-/** Null when the helpdesk inbox in the record of the instance was deleted: a new one takes its place. */
+/** Null when a new helpdesk inbox takes the place of the chosen one, for example because that one was deleted. */
 async function findChosen({ account }: InboxJob, chosen: ChosenInbox): Promise<InboxSettings | null> {
   const inbox = await account.findInbox(chosen.id)
-  if (!inbox && chosen.source === 'instance') return null
+  if (!inbox && chosen.isReplaceable) return null
   if (!inbox) throw inboxNotFound(chosen)
   if (inbox.isApi) return inbox
   throw new BridgeError(

@@ -1,7 +1,7 @@
 // Connects an instance with a helpdesk inbox: makes the inbox, adds members, keeps its secret, and stores its id. Every step
 // may be repeated, so the next set-up finishes one that broke off.
 
-import { DownstreamError, inboxPlace } from '../core/downstream.ts'
+import { accountPlace, DownstreamError } from '../core/downstream.ts'
 import type { Downstream } from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
 import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk-account.ts'
@@ -17,7 +17,7 @@ import { chooseInbox } from './choose-inbox.ts'
 import type { InboxAction, InboxMaker, MadeInbox } from './inbox-maker.ts'
 import { addMembers, refuseUnknownMembers } from './inbox-members.ts'
 import type { MembersRequest } from './inbox-members.ts'
-import type { InboxUse } from './judge-address.ts'
+import { findInboxUse } from './inbox-use.ts'
 import { shownAddress } from './webhook-address.ts'
 
 export type InboxRequest = {
@@ -68,8 +68,7 @@ export class InboxSetup {
   /** Refuses a set-up that cannot succeed, and changes nothing. */
   async assertPossible(route: Route, asked: Pick<InboxRequest, 'inboxId'>): Promise<void> {
     await explained(async () => {
-      const { inboxes } = await this.#reach(route)
-      chooseInbox(inboxes, asked.inboxId)
+      chooseInbox(await this.#reach(route), asked.inboxId)
     })
   }
 
@@ -79,9 +78,11 @@ export class InboxSetup {
   }
 
   async #setUpNow(name: InstanceName, request: InboxRequest): Promise<InboxOutcome> {
-    const { registry, maker, instances, log, settings } = this.#deps
-    const { account, inboxes, client, publicUrl } = await this.#reach(registry.get(name).record)
-    const chosen = chooseInbox(inboxes, request.inboxId)
+    const { registry, routing, maker, instances, log, settings } = this.#deps
+    const find = (other: InstanceName) => registry.find(other)?.record
+    const reached = await this.#reach(registry.get(name).record)
+    const { account, client, publicUrl } = reached
+    const chosen = chooseInbox(reached, request.inboxId)
     await refuseUnknownMembers(client, request.members)
     const made = await maker.make({
       instance: name,
@@ -92,7 +93,7 @@ export class InboxSetup {
       publicUrl,
       isLocked: settings.conversationMode === 'reopen',
       force: request.force,
-      useBy: (other, inboxId) => this.#useBy(other, { ...account, inboxId }),
+      useBy: (other, inboxId) => findInboxUse({ find, routing }, other, { ...account, inboxId }),
     })
     const { inbox, action, isShared } = made
     const members = await addMembers(client, inbox.id, request.members ?? (await usualMembers(client, made)))
@@ -131,14 +132,6 @@ export class InboxSetup {
     )
   }
 
-  async #useBy(other: InstanceName, inbox: AccountAccess & { inboxId: number }): Promise<InboxUse> {
-    const { registry, routing } = this.#deps
-    const record = registry.find(other)?.record
-    if (!record) return 'none'
-    const access = await routing.accessOf(record)
-    return access && inboxPlace(access) === inboxPlace(inbox) ? 'shared' : 'other'
-  }
-
   /** Before the instance gets the helpdesk inbox: no callback of it is then accepted without a signature. */
   async #keepSecret(account: AccountAccess, { id: inboxId, secret }: MadeInbox['inbox']): Promise<boolean> {
     const { identities, secrets } = this.#deps
@@ -166,10 +159,6 @@ async function assertAdministrator(client: HelpdeskAccount, { baseUrl, accountId
     'SERVICE_NOT_ADMINISTRATOR',
     `the owner of the API token ${who}: set the token of an administrator (DOWNSTREAM_API_TOKEN, or that of the tenant)`,
   )
-}
-
-function accountPlace({ baseUrl, accountId }: AccountAccess): string {
-  return `${new URL(baseUrl).origin}|${accountId}`
 }
 
 async function explained<T>(work: () => Promise<T>): Promise<T> {

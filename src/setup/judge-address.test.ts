@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judgeAddress } from './judge-address.ts'
-import type { AddressVerdict, InboxUse } from './judge-address.ts'
+import type { InboxUse } from './inbox-use.ts'
+import type { AddressVerdict } from './judge-address.ts'
 
 const publicUrl = 'https://bridge.example'
 const of = (instance: string, base = publicUrl) => `${base}/api/instances/${instance}/webhook`

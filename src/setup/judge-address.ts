@@ -1,13 +1,8 @@
 // Decides what a set-up does with the webhook address that a helpdesk inbox has.
 
 import type { InstanceName } from '../core/ids.ts'
+import type { InboxUse } from './inbox-use.ts'
 import { isCallable, leadsTo, parseWebhookAddress, shownAddress, webhookUrlOf } from './webhook-address.ts'
-
-/**
- * How an instance that the address names uses the helpdesk inbox. `shared`: it delivers to this inbox too. `other`: it
- * delivers to another inbox. `none`: there is no such instance.
- */
-export type InboxUse = 'shared' | 'other' | 'none'
 
 type Question = {
   /** What the helpdesk inbox has now. */
@@ -38,7 +33,7 @@ export function judgeAddress({ address, name, publicUrl, isInUse, use }: Questio
   const isShared = !isOwn && use === 'shared'
   if (isHere && (isOwn || isShared)) return { kind: 'right', url: address, isShared }
   if (isHere && use === 'none') return { kind: 'wrong', url, isShared }
-  if (isHere) return { kind: 'taken', url, where: `the instance ${named.instance}, which uses another inbox` }
+  if (isHere) return { kind: 'taken', url, where: `the instance ${named.instance}, which does not use this inbox` }
   // The same path at another host may belong to another service, unless this instance uses the helpdesk inbox already.
   if (named && isInUse && (isOwn || isShared)) {
     return { kind: 'wrong', url: webhookUrlOf(publicUrl, named.instance), isShared }

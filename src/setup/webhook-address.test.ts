@@ -51,6 +51,16 @@ test('other texts name no instance', () => {
   }
 })
 
+test('an address that Chatwoot cannot parse names no instance and cannot be called, although a browser repairs it', () => {
+  const own = 'https://bridge.example/api/instances/sales/webhook'
+  for (const text of [
+    ...[`${own} `, ` ${own}`, `${own}\n`, own.replace('sales', 'sa\tles'), own.replace('//', '')],
+    ...[own.replaceAll('/', '\\'), own.replace('bridge', 'brücke')],
+  ]) {
+    assert.deepEqual([isCallable(text), parseWebhookAddress(text)], [false, null], JSON.stringify(text))
+  }
+})
+
 test('only http and https can be called', () => {
   assert.deepEqual(['http://a', 'https://a/b', '', 'a', 'ftp://a', 'javascript:1'].map(isCallable), [
     ...[true, true, false, false, false, false],

@@ -7,6 +7,8 @@ import { instanceNamePattern } from '../core/instance.ts'
 export type WebhookAddress = { base: string; instance: InstanceName }
 
 const namePattern = new RegExp(instanceNamePattern)
+/** Chatwoot takes printable ASCII only. Unlike `URL`, it repairs no blank, no backslash and no missing slash. */
+const callablePattern = /^https?:\/\/[!-[\]-~]+$/i
 
 /** `publicUrl` is SERVICE_PUBLIC_URL. */
 export function webhookUrlOf(publicUrl: string, instance: InstanceName): string {
@@ -43,8 +45,7 @@ export function shownAddress(text: string): string {
 }
 
 function parseHttpUrl(text: string): URL | null {
-  const url = URL.parse(text)
-  return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url : null
+  return callablePattern.test(text) ? URL.parse(text) : null
 }
 
 function baseOf(url: URL): string {

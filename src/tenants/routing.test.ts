@@ -32,12 +32,20 @@ function routing(
   tenants: readonly TenantWithSecrets[],
   changes: Partial<DefaultDestination> = {},
   stored: Stored = {},
+  isUnidentified = false,
 ): Routing {
   const find = (tag: string) => Promise.resolve(tenants.find(({ ownerTag }) => ownerTag === tag))
   const identify = (access: InboxAccess) => Promise.resolve({ ...access, key: `key of ${inboxPlace(access)}` })
+  const identifyInTime = async (access: InboxAccess) => ({
+    ...(await identify(access)),
+    ...(isUnidentified && { isUnidentified }),
+  })
   const lastKeyOf = (access: InboxAccess) => Promise.resolve(`last key of ${inboxPlace(access)}`)
-  const identities = { identify, identifyInTime: identify, lastKeyOf }
-  const secrets = { find: (key: string) => Promise.resolve(stored[key]) }
+  const identities = { identify, identifyInTime, lastKeyOf }
+  const secrets = {
+    find: (key: string) => Promise.resolve(stored[key]),
+    findElsewhere: (place: string) => Promise.resolve(stored[`elsewhere than ${place}`]?.split(' ') ?? []),
+  }
   return new Routing({ tenants: { find }, standard: { ...standard, ...changes }, identities, secrets })
 }
 
@@ -81,8 +89,11 @@ test('a helpdesk is known also while no inbox is set', async () => {
   const found = await routing([acme], { inboxId: 0 }).accountOf({ ownerTag: 'acme', inboxId: 6 })
   assert.deepEqual(found, {
     account: { baseUrl: 'https://acme.example', apiToken: 'acme-token', accountId: 3 },
+    isStandard: false,
     inboxes: { tenant: 0, instance: 6, standard: 0 },
   })
+  const same = { ...acme, baseUrl: 'https://desk.example/', accountId: 1 }
+  assert.equal((await routing([same]).accountOf({ ownerTag: 'acme', inboxId: 6 }))?.isStandard, true)
   assert.equal(await routing([], { baseUrl: null }).accountOf({ ownerTag: '', inboxId: 6 }), null)
 })
 
@@ -97,6 +108,19 @@ test('callbacks may be signed with the secret of the destination, of the tenant 
   assert.deepEqual(await secretsOf(null, { 'key of https://acme.example|3|8': 'other' }), ['standard-secret'])
   assert.deepEqual(await secretsOf('same', { [here]: 'same' }, ''), ['same'])
   assert.deepEqual(await secretsOf(null, {}, ''), [])
+})
+
+test('callbacks of an inbox that cannot be identified may be signed with the secrets it may have at another address', async () => {
+  const place = 'https://desk.example|1|7'
+  const stored = { [`elsewhere than ${place}`]: 'one two' }
+  const secretsOf = (isUnidentified: boolean, more: Stored = {}) =>
+    routing([], { webhookSecret: '' }, { ...stored, ...more }, isUnidentified).webhookSecretsOf({
+      ownerTag: '',
+      inboxId: 0,
+    })
+  assert.deepEqual(await secretsOf(true), ['one', 'two'])
+  assert.deepEqual(await secretsOf(true, { [`key of ${place}`]: 'own' }), ['own'])
+  assert.deepEqual(await secretsOf(false), [])
 })
 
 test('callbacks to an unknown instance are signed with the secret of the service', async () => {

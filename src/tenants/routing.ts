@@ -1,8 +1,8 @@
 // Decides which helpdesk an instance talks to (that of its tenant, else the default), and which secrets may sign its callbacks.
 
+import { accountPlace, inboxPlace } from '../core/downstream.ts'
 import type { Destination, InboxAccess } from '../core/downstream.ts'
 import type { AccountAccess } from '../core/helpdesk-account.ts'
-import type { DestinationKey } from '../core/ids.ts'
 import type { InboxIdentities } from './inbox-identities.ts'
 import type { TenantCache } from './tenant-cache.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
@@ -17,14 +17,19 @@ export type DefaultDestination = {
 
 type Route = { ownerTag: string; inboxId: number }
 
-/** The account of a helpdesk, and the helpdesk inboxes that are set for an instance; 0 is none. The first of them counts. */
-export type AccountRoute = { account: AccountAccess; inboxes: Record<'tenant' | 'instance' | 'standard', number> }
+export type AccountRoute = {
+  account: AccountAccess
+  /** The account is that of the settings, which DOWNSTREAM_INBOX_ID is about. */
+  isStandard: boolean
+  /** The helpdesk inboxes that are set for an instance; 0 is none. The first of them counts. */
+  inboxes: Record<'tenant' | 'instance' | 'standard', number>
+}
 
 type Deps = {
   tenants: Pick<TenantCache, 'find'>
   standard: DefaultDestination
   identities: Pick<InboxIdentities, 'identify' | 'identifyInTime' | 'lastKeyOf'>
-  secrets: Pick<WebhookSecrets, 'find'>
+  secrets: Pick<WebhookSecrets, 'find' | 'findElsewhere'>
 }
 
 export class Routing {
@@ -35,18 +40,14 @@ export class Routing {
   }
 
   /** Null while no helpdesk is configured. */
-  async accountOf({ ownerTag, inboxId: instance }: Route): Promise<AccountRoute | null> {
-    const { standard } = this.#deps
-    const tenant = await this.#tenantOf(ownerTag)
-    const { baseUrl, apiToken, accountId } = tenant ?? standard
-    if (baseUrl === null || apiToken === '') return null
-    const inboxes = { tenant: tenant?.inboxId ?? 0, instance, standard: standard.inboxId }
-    return { account: { baseUrl, accountId, apiToken }, inboxes }
+  async accountOf(route: Route): Promise<AccountRoute | null> {
+    const found = await this.#find(route)
+    return found && { ...found, isStandard: isSameAccount(found.account, this.#deps.standard) }
   }
 
   /** Null while no helpdesk or no inbox is configured: received events wait. */
   async accessOf(route: Route): Promise<InboxAccess | null> {
-    const found = await this.accountOf(route)
+    const found = await this.#find(route)
     if (!found) return null
     const { tenant, instance, standard } = found.inboxes
     const inboxId = [tenant, instance, standard].find((id) => id > 0)
@@ -71,29 +72,49 @@ export class Routing {
    */
   async webhookSecretsOf(route: Route | undefined): Promise<string[]> {
     const destination = route && (await this.destinationOf(route))
-    return this.#secretsOf(route?.ownerTag ?? '', destination?.key)
+    return this.#withConfigured(route, destination ? await this.#secretsAt(destination) : [])
   }
 
   /** Those of the tenant and of the service, which are known also before the helpdesk inbox is identified. */
   configuredSecretsOf(route: Route | undefined): Promise<string[]> {
-    return this.#secretsOf(route?.ownerTag ?? '', undefined)
+    return this.#withConfigured(route, [])
   }
 
   /** The secrets of all three, without asking the helpdesk which inbox it has. */
   async storedSecretsOf(route: Route): Promise<string[]> {
     const access = await this.accessOf(route)
-    return this.#secretsOf(route.ownerTag, access ? await this.#deps.identities.lastKeyOf(access) : undefined)
+    const stored = access && (await this.#deps.secrets.find(await this.#deps.identities.lastKeyOf(access)))
+    return this.#withConfigured(route, stored ? [stored] : [])
   }
 
-  async #secretsOf(ownerTag: string, key: DestinationKey | undefined): Promise<string[]> {
-    const { secrets, standard } = this.#deps
+  async #find({ ownerTag, inboxId: instance }: Route): Promise<Omit<AccountRoute, 'isStandard'> | null> {
+    const { standard } = this.#deps
     const tenant = await this.#tenantOf(ownerTag)
-    const ofDestination = key === undefined ? undefined : await secrets.find(key)
-    const all = [ofDestination ?? '', tenant?.webhookSecret ?? '', standard.webhookSecret]
+    const { baseUrl, apiToken, accountId } = tenant ?? standard
+    if (baseUrl === null || apiToken === '') return null
+    const inboxes = { tenant: tenant?.inboxId ?? 0, instance, standard: standard.inboxId }
+    return { account: { baseUrl, accountId, apiToken }, inboxes }
+  }
+
+  /** A wrong address of the helpdesk must not open the webhook to callbacks that are not signed. */
+  async #secretsAt(destination: Destination): Promise<string[]> {
+    const { secrets } = this.#deps
+    const secret = await secrets.find(destination.key)
+    if (secret !== undefined) return [secret]
+    return destination.isUnidentified ? secrets.findElsewhere(inboxPlace(destination)) : []
+  }
+
+  async #withConfigured(route: Route | undefined, stored: readonly string[]): Promise<string[]> {
+    const tenant = await this.#tenantOf(route?.ownerTag ?? '')
+    const all = [...stored, tenant?.webhookSecret ?? '', this.#deps.standard.webhookSecret]
     return [...new Set(all)].filter((secret) => secret !== '')
   }
 
   async #tenantOf(ownerTag: string) {
     return ownerTag === '' ? undefined : this.#deps.tenants.find(ownerTag)
   }
+}
+
+function isSameAccount(account: AccountAccess, { baseUrl, accountId }: DefaultDestination): boolean {
+  return baseUrl !== null && accountPlace(account) === accountPlace({ baseUrl, accountId })
 }

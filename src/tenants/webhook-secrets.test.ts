@@ -12,6 +12,10 @@ function setUp() {
       bed.reads++
       return Promise.resolve(rows.get(key))
     },
+    findElsewhere: (place: string) => {
+      bed.reads++
+      return Promise.resolve([...rows].filter(([key]) => key !== place).map(([, secret]) => secret))
+    },
     put: (key: string, secret: string) => {
       rows.set(key, secret)
       // The answer of the commit is lost.
@@ -49,4 +53,14 @@ test('a secret that was stored counts also when the answer of the database was l
   bed.isBroken = true
   await assert.rejects(secrets.keep('here', 'one'), /away/)
   assert.equal(await secrets.find('here'), 'one')
+})
+
+test('secrets at other addresses are read once in 30 s', async () => {
+  const { clock, bed, secrets } = setUp()
+  await secrets.keep('there', 'one')
+  for (let i = 0; i < 1000; i++) assert.deepEqual(await secrets.findElsewhere('here'), ['one'])
+  assert.equal(bed.reads, 1)
+  await secrets.keep('there', 'two')
+  await clock.advance(30_000)
+  assert.deepEqual(await secrets.findElsewhere('here'), ['two'])
 })

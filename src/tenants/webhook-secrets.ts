@@ -7,23 +7,36 @@ import type { WebhookSecretStore } from '../storage/stores/accounts/webhook-secr
 
 // Rows of a destination may be moved to another key. The helpdesk inbox is identified again as often.
 const maxAgeMs = 10 * 60_000
+// A helpdesk inbox that could not be identified is asked for as often.
+const elsewhereMaxAgeMs = 30_000
 const maxEntries = 10_000
 
-type Deps = { store: Pick<WebhookSecretStore, 'find' | 'put' | 'remove'>; clock: Clock }
+type Deps = { store: Pick<WebhookSecretStore, 'find' | 'findElsewhere' | 'put' | 'remove'>; clock: Clock }
 
 export class WebhookSecrets {
   readonly #store: Deps['store']
   readonly #entries: LoadingCache<string | undefined>
+  readonly #elsewhere: LoadingCache<string[]>
 
   constructor({ store, clock }: Deps) {
     this.#store = store
     const load = (destination: DestinationKey) => store.find(destination)
     this.#entries = new LoadingCache({ load, clock, max: maxEntries, ttlMs: maxAgeMs })
+    const loadElsewhere = (place: string) => store.findElsewhere(place)
+    this.#elsewhere = new LoadingCache({ load: loadElsewhere, clock, max: maxEntries, ttlMs: elsewhereMaxAgeMs })
   }
 
   /** Undefined when none is stored; that is remembered too. */
   find(destination: DestinationKey): Promise<string | undefined> {
     return this.#entries.find(destination)
+  }
+
+  /**
+   * For a helpdesk inbox that cannot be identified. If none was identified at this place before, the address may be new or
+   * wrong, and the helpdesk inbox known at another one: these are the secrets that it may have.
+   */
+  findElsewhere(place: string): Promise<string[]> {
+    return this.#elsewhere.find(place)
   }
 
   /** From now on callbacks of the destination must be signed. Null: the helpdesk inbox has no secret and signs nothing. */

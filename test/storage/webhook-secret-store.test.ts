@@ -28,6 +28,20 @@ for (const engine of engines) {
       assert.deepEqual([await store.find('here'), await store.find('there')], [undefined, 'other'])
     })
 
+    test('a place without an identified inbox has the secrets of inboxes with the same ids at other addresses', async () => {
+      await using opened = await newDatabase(engine)
+      await new LeaseStore(opened.database).acquire('me', 60_000)
+      const store = new WebhookSecretStore(opened.database, epoch)
+      const old = 'https://old.example'
+      for (const place of [`${old}|1|7`, `${old}|1|7|other`, `${old}|1|17`, `${old}|11|7`, `${old}|1|70`]) {
+        await store.put(place, `of ${place}`)
+      }
+      const here = 'https://new.example|1|7'
+      assert.deepEqual((await store.findElsewhere(here)).sort(), [`of ${old}|1|7`, `of ${old}|1|7|other`])
+      await new DestinationStore(opened.database, epoch).identify(here, 'identifier of an inbox that signs nothing')
+      assert.deepEqual(await store.findElsewhere(here), [])
+    })
+
     test('a secret is encrypted on disk, and can be opened after its destination got another key', async () => {
       await using place = await newLocation(engine)
       await using database = await openDatabase({ location: place.location, encryptionKeys: [key], log: silentLog })

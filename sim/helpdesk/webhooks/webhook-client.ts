@@ -102,8 +102,9 @@ function toAnswer(response: IncomingMessage): Answer {
   }
 }
 
+/** Ruby is stricter than Node: it repairs no blank and no backslash, and takes ASCII only. */
 function parseUrl(text: string): URL {
-  const url = URL.parse(text)
+  const url = /^[!-[\]-~]*$/.test(text) ? URL.parse(text) : null
   if (!url) throw new Error(`bad URI (is not URI?): ${JSON.stringify(text)}`)
   if (!/^https?:$/.test(url.protocol)) throw new Error('scheme must be http or https')
   return url

@@ -17,8 +17,8 @@ export const sentencesOfRefusals: Readonly<Record<RefusalReason, string>> = {
 const secretSettings = 'WEBHOOK_HMAC_SECRET, or webhook_hmac_secret of the tenant,'
 
 export const curesOfRefusals: Readonly<Record<RefusalReason, (instance: InstanceName) => string>> = {
-  not_signed: () =>
-    `Chatwoot signs its callbacks from 4.13 on: update Chatwoot, or empty ${secretSettings} for an older one; a proxy before the service must not remove the header X-Chatwoot-Signature`,
+  not_signed: (name) =>
+    `Chatwoot signs its callbacks from 4.13 on: update Chatwoot; for an older one empty ${secretSettings} and repeat POST /api/instances/${name}/inbox; that call forgets a stored secret; a proxy before the service must not remove the header X-Chatwoot-Signature`,
   wrong_signature: (name) =>
     `set ${secretSettings} to the secret of the helpdesk inbox, or let POST /api/instances/${name}/inbox read it from Chatwoot`,
   clock_differs: () => 'set the clocks of both machines',

@@ -1,6 +1,5 @@
 // Makes the checks of one helpdesk inbox. They ask the helpdesk and change nothing there.
 
-import { inboxPlace } from '../../core/downstream.ts'
 import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { askHelpdesk } from './ask-helpdesk.ts'
@@ -9,6 +8,7 @@ import type { Finding } from './finding.ts'
 import { checkHelpdesk, isAdministrator, usableInbox } from './helpdesk-checks.ts'
 import { checkInbox } from './inbox-checks.ts'
 import type { InboxFacts } from './inbox-checks.ts'
+import { findInboxUse } from '../inbox-use.ts'
 import { parseWebhookAddress } from '../webhook-address.ts'
 
 /** What routing needs to know of an instance, and its name. */
@@ -47,20 +47,11 @@ export class DestinationChecks {
             instance: instance.name,
             isAdministrator: isAdministrator(facts),
             secrets: await this.#deps.secretsOf(instance),
-            use: await this.#useOf(usable.inbox.webhookUrl, access),
+            use: await findInboxUse(this.#deps, parseWebhookAddress(usable.inbox.webhookUrl)?.instance ?? '', access),
           })
         : inboxChecks.map((name) => untested(name, usable.obstacle))
     const findings = [...checkHelpdesk({ access, instance: instance.name }, facts), ...settings]
     return { findings, version: facts.installation.answer?.version ?? null }
-  }
-
-  /** How the instance that the address names uses the inbox. */
-  async #useOf(webhookUrl: string, access: InboxAccess): Promise<InboxFacts['use']> {
-    const { routing, find } = this.#deps
-    const named = find(parseWebhookAddress(webhookUrl)?.instance ?? '')
-    if (!named) return 'none'
-    const itsAccess = await routing.accessOf(named)
-    return itsAccess && inboxPlace(itsAccess) === inboxPlace(access) ? 'shared' : 'other'
   }
 }
 

@@ -54,9 +54,17 @@ describe('the webhook address', () => {
     assert.match(cure ?? '', /"force": true/)
   })
 
+  test('that names an unknown instance needs force only if another service may have the instance', () => {
+    const set = 'POST /api/instances/shop/inbox'
+    assert.equal(at(own, { use: 'none' }).cure, set)
+    for (const publicUrl of ['https://new.example', null]) {
+      assert.match(at(own, { use: 'none', publicUrl }).cure ?? '', /"force": true/)
+    }
+  })
+
   test('that names an unknown instance, or one with another inbox, is broken', () => {
     assert.match(at(own, { use: 'none' }).sentence, /unknown instance/)
-    assert.match(at(own, { use: 'other' }).sentence, /another inbox/)
+    assert.match(at(own, { use: 'other' }).sentence, /does not use this inbox/)
   })
 
   test('that names another instance with the same inbox is right', () => {
@@ -95,6 +103,11 @@ describe('the secret', () => {
       assert.equal(findingOf('webhook_secret', changes).result, result)
     })
   }
+})
+
+test('a secret of an inbox that signs nothing may be stored, and the set-up call forgets it', () => {
+  const { cure } = findingOf('webhook_secret', { inbox: { secret: null } })
+  assert.match(cure ?? '', /^POST \/api\/instances\/shop\/inbox forgets .* remove WEBHOOK_HMAC_SECRET/)
 })
 
 test('an inbox with one conversation for each contact fits the mode reopen, and any other inbox the mode new', () => {

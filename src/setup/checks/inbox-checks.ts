@@ -4,6 +4,7 @@ import type { InboxSettings } from '../../core/helpdesk-account.ts'
 import { advised, broken, fine, untested } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { beginningOf } from '../../lib/text/beginning-of.ts'
+import type { InboxUse } from '../inbox-use.ts'
 import { isCallable, leadsTo, parseWebhookAddress, shownAddress } from '../webhook-address.ts'
 import type { WebhookAddress } from '../webhook-address.ts'
 
@@ -14,7 +15,7 @@ export type InboxFacts = {
   /** SERVICE_PUBLIC_URL */
   publicUrl: string | null
   /** How the instance that the address names uses the inbox; `none` when there is no such instance. */
-  use: 'shared' | 'other' | 'none'
+  use: InboxUse
   isAdministrator: boolean
   /** Every secret that a callback of this inbox may be signed with. */
   secrets: readonly string[]
@@ -38,7 +39,9 @@ function checkAddress(facts: InboxFacts): Finding {
   if (address.trim() === '') {
     return broken(name, `inbox ${inbox.id} has no webhook address, ${lost}, although Chatwoot shows them as sent`, cure)
   }
-  if (!isCallable(address)) return broken(name, `the webhook address of inbox ${inbox.id} is no URL, ${lost}`, cure)
+  if (!isCallable(address)) {
+    return broken(name, `the webhook address of inbox ${inbox.id} is no URL that Chatwoot can call, ${lost}`, cure)
+  }
   const shown = beginningOf(shownAddress(address), longestAddress)
   const takeOver = `${cure} with {"force": true}`
   if (!named) {
@@ -46,9 +49,16 @@ function checkAddress(facts: InboxFacts): Finding {
     const { origin } = new URL(address)
     return broken(name, `the webhook address of inbox ${inbox.id} leads elsewhere (${origin}), ${lost}`, takeOver)
   }
-  if (use === 'none') return broken(name, `the webhook address ${shown} names an unknown instance, ${lost}`, takeOver)
+  if (use === 'none') {
+    const isOurs = publicUrl !== null && leadsTo(named, publicUrl)
+    return broken(name, `the webhook address ${shown} names an unknown instance, ${lost}`, isOurs ? cure : takeOver)
+  }
   if (use === 'other') {
-    return broken(name, `the webhook address ${shown} names an instance that uses another inbox, ${lost}`, takeOver)
+    return broken(
+      name,
+      `the webhook address ${shown} names an instance that does not use this inbox, ${lost}`,
+      takeOver,
+    )
   }
   return checkBase(facts, named)
 }
@@ -85,8 +95,7 @@ function checkSecret({ inbox, instance, isAdministrator, secrets }: InboxFacts):
     if (secrets.length === 0)
       return fine(name, 'this Chatwoot does not sign its callbacks: 4.13 is the first that does')
     const sentence = 'this Chatwoot does not sign its callbacks, but the service has a secret and refuses unsigned ones'
-    const unsign =
-      'remove WEBHOOK_HMAC_SECRET, or webhook_hmac_secret of the tenant; or update Chatwoot to 4.13; or let a proxy add X-Service-Signature'
+    const unsign = `POST /api/instances/${instance}/inbox forgets a secret that is stored for the inbox; remove WEBHOOK_HMAC_SECRET, or webhook_hmac_secret of the tenant; or update Chatwoot to 4.13; or let a proxy add X-Service-Signature`
     return advised(name, sentence, unsign)
   }
   if (secrets.includes(inbox.secret)) return fine(name, 'the service knows the secret that signs the callbacks')

@@ -13,6 +13,7 @@ const addressed = (address: (world: SetupWorld) => string) => (world: SetupWorld
 const breaks: Break[] = [
   { name: 'webhook_address', what: 'no address', breakIt: addressed(() => '') },
   { name: 'webhook_address', what: 'no URL', breakIt: addressed(() => 'not a url') },
+  { name: 'webhook_address', what: 'a blank at the end', breakIt: addressed((world) => `${world.webhookOf('shop')} `) },
   { name: 'webhook_address', what: 'another program', breakIt: addressed(() => 'https://other.example/hook') },
   {
     name: 'webhook_address',

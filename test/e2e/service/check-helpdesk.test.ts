@@ -177,7 +177,7 @@ describe('the settings of the inbox', () => {
     await call(addressOf('twin'))
     await checked.passes()
     await call(addressOf('other'))
-    await checked.fails('webhook_address', /another inbox/, /"force": true/)
+    await checked.fails('webhook_address', /does not use this inbox/, /"force": true/)
     await right()
 
     const { body } = await checked.desk.post('/inboxes/1/reset_secret')

@@ -45,7 +45,7 @@ test('a callback without a signature is told apart from one with a wrong signatu
   await world.service.request('POST', '/api/instances/n0/webhook', { token: null, body })
   const [refused] = await refusedOf(world)
   assert.equal(refused?.reason, 'not_signed')
-  assert.match(refused.cure, /4\.13/)
+  assert.match(refused.cure, /4\.13.*WEBHOOK_HMAC_SECRET.*POST \/api\/instances\/n0\/inbox; that call forgets/)
 })
 
 test('an unknown name: in health only if the signature is right, and until the helpdesk inbox calls an instance', async () => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { tenantSettings } from '../../harness/destination.ts'
 import { SetupWorld } from '../../harness/setup-world.ts'
 
 const elsewhere = 'https://n8n.example/hooks/1'
@@ -190,7 +191,7 @@ describe('an inbox that exists', () => {
     await using world = await open()
     await world.create({ name: 'support', inbox: true })
     const { id } = await world.makeInbox(world.webhookOf('support'))
-    const sentence = /leads to the instance support, which uses another inbox/
+    const sentence = /leads to the instance support, which does not use this inbox/
     await world.assertRefused('sales', { inbox_id: id }, 409, 'SERVICE_INBOX_TAKEN', sentence)
   })
 
@@ -226,12 +227,31 @@ describe('the inbox of the settings', () => {
     await world.assertRefused('support', {}, 404, 'SERVICE_INBOX_NOT_FOUND', /no inbox 77: set DOWNSTREAM_INBOX_ID/)
   })
 
+  test('DOWNSTREAM_INBOX_ID does not keep a tenant with another account from getting a new inbox', async () => {
+    await using world = await open()
+    const { id } = await world.makeInbox(null)
+    await world.restartService({ DOWNSTREAM_INBOX_ID: String(id) })
+    const other = world.helpdesk.world.addAccount('Other')
+    const body = {
+      ...tenantSettings(world.helpdesk, 0),
+      downstream_api_token: other.token,
+      downstream_account_id: other.id,
+    }
+    await world.service.request('PUT', '/api/tenants/other', { body })
+    const created = await world.create({ name: 'support', owner_tag: 'other', inbox: true })
+    assert.partialDeepStrictEqual([created.status, created.body], [201, { inbox: { action: 'created' } }], created.text)
+    assert.equal((await world.setUp('support')).action, 'unchanged')
+    assert.deepEqual(
+      (await world.inboxes()).map((each) => each.id),
+      [id],
+      'the account of the service has no new inbox',
+    )
+  })
+
   test('that of the tenant outranks that of the instance', async () => {
     await using world = await open()
     const { id } = await world.makeInbox(null)
-    const { url, api_token: token } = world.helpdesk.facts
-    const tenant = { downstream_base_url: url, downstream_api_token: token, downstream_account_id: 1 }
-    await world.service.request('PUT', '/api/tenants/acme', { body: { ...tenant, downstream_inbox_id: id } })
+    await world.service.request('PUT', '/api/tenants/acme', { body: tenantSettings(world.helpdesk, id) })
     await world.patch('sales', { owner_tag: 'acme' })
     const sentence = /the tenant of this instance has inbox \d+, which outranks inbox 999/
     await world.assertRefused('sales', { inbox_id: 999 }, 409, 'SERVICE_INBOX_OUTRANKED', sentence)

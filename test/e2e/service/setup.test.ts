@@ -86,6 +86,19 @@ test('a callback without the secret of the inbox is refused also while the helpd
   }
 })
 
+test('a wrong address of the helpdesk does not open the webhook to callbacks without the secret', async () => {
+  await using world = await SetupWorld.open()
+  await world.create({ name: 'sales', inbox: true })
+  const { secret = '' } = await world.inbox(await world.inboxIdOf('sales'))
+  await world.restartService({ DOWNSTREAM_BASE_URL: 'http://127.0.0.1:1' })
+  const body = JSON.stringify({ event: 'conversation_created', id: 1 })
+  const post = async (headers: Record<string, string>) =>
+    (await world.service.request('POST', '/api/instances/sales/webhook', { token: null, body, headers })).status
+  assert.equal(await post({}), 401)
+  assert.equal(await post(signatureOf(body, 'wrong')), 401)
+  assert.equal(await post(chatwootSignatureOf(body, secret, Date.now())), 200)
+})
+
 test('a callback passes with the secret of the inbox, of the tenant or of the service', async () => {
   await using world = await SetupWorld.open({ environment: { WEBHOOK_HMAC_SECRET: 'of the service' } })
   const { url, api_token: token } = world.helpdesk.facts
@@ -115,6 +128,20 @@ test('after Chatwoot has a new secret, the next set-up stores it', async () => {
   await world.desk.post(`/inboxes/${id}/reset_secret`)
   assert.partialDeepStrictEqual(await world.setUp('sales'), { action: 'unchanged', secret_stored: true })
   await talk(world, phone)
+})
+
+test('after Chatwoot was replaced by one that signs nothing, the next set-up forgets the secret', async () => {
+  await using world = await SetupWorld.open()
+  await world.create({ name: 'sales', inbox: true })
+  const callback = JSON.stringify({ event: 'conversation_created', id: 1 })
+  const post = async () =>
+    (await world.service.request('POST', '/api/instances/sales/webhook', { token: null, body: callback })).status
+  assert.equal(await post(), 401)
+  const { secret, ...body } = await world.inbox(await world.inboxIdOf('sales'))
+  assert.ok(secret)
+  await world.helpdesk.fault({ kind: 'answer', status: 200, body, method: 'GET', path: /\/inboxes\/\d+$/ })
+  assert.partialDeepStrictEqual(await world.setUp('sales'), { action: 'unchanged', secret_stored: false })
+  assert.equal(await post(), 200)
 })
 
 test('the secret is shown nowhere: not in an answer, the audit log, the log or the details', async () => {

@@ -118,6 +118,10 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ tenants }, id) => tenants.remove(id, sampleAudit()),
   },
   'WebhookSecretStore.find': { kind: 'read', run: ({ webhookSecrets }, id) => webhookSecrets.find(id) },
+  'WebhookSecretStore.findElsewhere': {
+    kind: 'read',
+    run: ({ webhookSecrets }, id) => webhookSecrets.findElsewhere(id),
+  },
   'WebhookSecretStore.put': { kind: 'repeated', run: ({ webhookSecrets }, id) => webhookSecrets.put(id, 'secret') },
   'WebhookSecretStore.remove': {
     kind: 'repeated',

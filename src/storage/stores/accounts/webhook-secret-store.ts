@@ -18,7 +18,26 @@ export class WebhookSecretStore {
   async find(destination: DestinationKey): Promise<string | undefined> {
     const query = this.#database.query.selectFrom('webhook_secrets').selectAll().where('destination', '=', destination)
     const [row] = await this.#database.read(query, webhookSecretColumns)
-    return row && Buffer.from(row.secret).toString('utf8')
+    return row && decode(row.secret)
+  }
+
+  /**
+   * For a place where no helpdesk inbox was identified yet: the secrets of those that have the same ids at other addresses.
+   * A key is a place, or a place with an identifier.
+   */
+  async findElsewhere(place: string): Promise<string[]> {
+    const { query } = this.#database
+    const ids = place.slice(place.indexOf('|'))
+    const known = query.selectFrom('destination_places').select('key').where('place', '=', place)
+    const rows = await this.#database.read(
+      query
+        .selectFrom('webhook_secrets')
+        .selectAll()
+        .where((eb) => eb.or([eb('destination', 'like', `%${ids}`), eb('destination', 'like', `%${ids}|%`)]))
+        .where((eb) => eb.not(eb.exists(known))),
+      webhookSecretColumns,
+    )
+    return rows.map(({ secret }) => decode(secret))
   }
 
   /** Replaces the secret that the destination had before. */
@@ -36,4 +55,8 @@ export class WebhookSecretStore {
   async remove(destination: DestinationKey): Promise<void> {
     await this.#writer.write(this.#database.query.deleteFrom('webhook_secrets').where('destination', '=', destination))
   }
+}
+
+function decode(secret: Uint8Array): string {
+  return Buffer.from(secret).toString('utf8')
 }

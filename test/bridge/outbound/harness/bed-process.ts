@@ -43,8 +43,8 @@ export class BedProcess {
     this.#owned.defer(() => this.usage.flush())
     const store = new DestinationStore(database, () => 1)
     const identities = new InboxIdentities({ store, downstream: helpdesk, clock, log: logs.log })
-    const tenants = { find: () => Promise.resolve(undefined) }
-    const secrets = { find: () => Promise.resolve(undefined) }
+    const tenants = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
+    const secrets = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
     const routing = new Routing({ tenants, standard: config.downstream, identities, secrets })
     const base = { config, clock, log: logs.log, database, epoch: () => 1, metrics: this.metrics, usage: this.usage }
     const both = { ...base, routing, identities, downstream: helpdesk }
