@@ -84,9 +84,10 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           inbox_parked: inbox.parked,
           destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           callbacks_lost: lost.map((each) => ({ ...each, since: toTimestamp(each.since) })),
-          clocks_differ: clocks.map(({ instance, aheadMs, since }) => ({
+          clocks_differ: clocks.map(({ instance, aheadMs, cure, since }) => ({
             instance,
             helpdesk_ahead_seconds: Math.round(aheadMs / 1000),
+            cure,
             since: toTimestamp(since),
           })),
           callbacks_refused: refused.map((each) => ({ ...each, since: toTimestamp(each.since) })),
