@@ -66,7 +66,7 @@ function createDestinationChecks(config: Config, { downstream, routing, instance
   })
 }
 
-function createProcessChecks({ http, storage, network: { proxy } }: Config, parts: Parts): ProcessChecks {
+function createProcessChecks({ http, storage }: Config, parts: Parts): ProcessChecks {
   const { instances, network, machine = thisMachine } = parts
   const { database } = storage
   const own = database.engine === 'sqlite' ? [dirname(resolve(database.path))] : []
@@ -77,7 +77,6 @@ function createProcessChecks({ http, storage, network: { proxy } }: Config, part
       hasEncryptionKey: storage.encryptionKeys.length > 0,
       host: http.host,
       hasApiToken: http.apiToken !== '',
-      hasNetworkProxy: proxy !== null,
     },
     instances,
     network,
