@@ -76,6 +76,7 @@ function createProcessChecks({ http, storage }: Config, parts: Parts): ProcessCh
     settings: {
       hasEncryptionKey: storage.encryptionKeys.length > 0,
       host: http.host,
+      publicUrl: http.publicUrl,
       hasApiToken: http.apiToken !== '',
     },
     instances,

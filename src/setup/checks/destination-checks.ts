@@ -1,6 +1,5 @@
 // Makes the checks of one helpdesk inbox. They ask the helpdesk and change nothing there.
 
-import { inboxPlace } from '../../core/downstream.ts'
 import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { askHelpdesk } from './ask-helpdesk.ts'
@@ -9,6 +8,7 @@ import type { Finding } from './finding.ts'
 import { checkHelpdesk, isAdministrator, usableInbox } from './helpdesk-checks.ts'
 import { checkInbox } from './inbox-checks.ts'
 import type { InboxFacts } from './inbox-checks.ts'
+import { inboxUse } from '../inbox-use.ts'
 import { parseWebhookAddress } from '../webhook-address.ts'
 
 /** What routing needs to know of an instance, and its name. */
@@ -16,7 +16,7 @@ export type CheckedInstance = { name: string; ownerTag: string; inboxId: number 
 
 type Deps = {
   downstream: Pick<Downstream, 'account'>
-  routing: Pick<Routing, 'accessOf'>
+  routing: Pick<Routing, 'accessOf' | 'accountOf'>
   /** Every secret that may sign the callbacks of an instance. */
   secretsOf: (instance: CheckedInstance) => Promise<readonly string[]>
   find: (name: string) => CheckedInstance | undefined
@@ -26,6 +26,8 @@ type Deps = {
 /** `version` is null when the helpdesk does not tell it. */
 export type DestinationReport = { findings: Finding[]; version: string | null }
 
+/** The first of them counts. */
+const inboxSources = ['tenant', 'instance', 'standard'] as const
 const inboxChecks = ['webhook_address', 'webhook_secret', 'conversation_mode'] as const
 
 export class DestinationChecks {
@@ -39,6 +41,7 @@ export class DestinationChecks {
   async run(instance: CheckedInstance, access: InboxAccess): Promise<DestinationReport> {
     const facts = await askHelpdesk(this.#deps.downstream.account(access), access.inboxId)
     const usable = usableInbox(facts)
+    const secrets = await this.#deps.secretsOf(instance)
     const settings =
       'inbox' in usable
         ? checkInbox({
@@ -46,27 +49,23 @@ export class DestinationChecks {
             inbox: usable.inbox,
             instance: instance.name,
             isAdministrator: isAdministrator(facts),
-            secrets: await this.#deps.secretsOf(instance),
-            use: await this.#useOf(usable.inbox.webhookUrl, access),
+            secrets,
+            use: await inboxUse(this.#deps, parseWebhookAddress(usable.inbox.webhookUrl)?.instance ?? '', access),
           })
         : inboxChecks.map((name) => untested(name, usable.obstacle))
-    const findings = [...checkHelpdesk({ access, instance: instance.name }, facts), ...settings]
+    const inboxes = (await this.#deps.routing.accountOf(instance))?.inboxes
+    const namedBy = inboxSources.find((source) => inboxes && inboxes[source] > 0) ?? 'instance'
+    const checked = { access, instance: instance.name, namedBy, hasSecret: secrets.length > 0 }
+    const findings = [...checkHelpdesk(checked, facts), ...settings]
     return { findings, version: facts.installation.answer?.version ?? null }
-  }
-
-  /** How the instance that the address names uses the inbox. */
-  async #useOf(webhookUrl: string, access: InboxAccess): Promise<InboxFacts['use']> {
-    const { routing, find } = this.#deps
-    const named = find(parseWebhookAddress(webhookUrl)?.instance ?? '')
-    if (!named) return 'none'
-    const itsAccess = await routing.accessOf(named)
-    return itsAccess && inboxPlace(itsAccess) === inboxPlace(access) ? 'shared' : 'other'
   }
 }
 
-/** The finding for an instance whose messages have no destination. */
-export function noDestination(instance: string): Finding {
-  const cure = `set DOWNSTREAM_BASE_URL and DOWNSTREAM_API_TOKEN, or those of the tenant; then POST /api/instances/${instance}/inbox`
-  const sentence = 'no helpdesk inbox is configured for this instance: received messages are stored and wait'
+/** The finding for an instance whose messages have no destination. `hasHelpdesk`: only the inbox is missing. */
+export function noDestination(instance: string, hasHelpdesk: boolean): Finding {
+  const access = hasHelpdesk ? '' : 'set DOWNSTREAM_BASE_URL and DOWNSTREAM_API_TOKEN, or those of the tenant; then '
+  const cure = `${access}POST /api/instances/${instance}/inbox creates a helpdesk inbox`
+  const missing = hasHelpdesk ? 'no helpdesk inbox' : 'no helpdesk'
+  const sentence = `${missing} is configured for this instance: received messages are stored and wait`
   return broken('helpdesk_configured', sentence, cure)
 }

@@ -16,6 +16,10 @@ test('only a connected account passes, and every other state has a cure', () => 
 test('the last error is part of the sentence, and a lost link asks for a new code', () => {
   assert.match(link('logged_out', { lastError: 'the phone removed it' }).sentence, /\(the phone removed it\)$/)
   assert.match(link('logged_out').cure ?? '', /refresh-qr/)
+  assert.match(
+    link('qr_pending', { lastError: 'WhatsApp cannot be reached' }).cure ?? '',
+    /^remove that cause, then scan/,
+  )
   assert.match(link('disconnected', { isLinked: false }).cure ?? '', /refresh-qr/)
   assert.match(link('disconnected').cure ?? '', /restart/)
 })

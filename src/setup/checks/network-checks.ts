@@ -14,17 +14,15 @@ export type Reach = { by: 'account' } | { by: 'question' } | ({ by: 'none' } & U
 export function checkLink({ name: instance, state, isLinked, lastError }: LinkFacts): Finding {
   const name = 'linked'
   const why = lastError === null ? '' : ` (${lastError})`
-  const pair = `POST /api/instances/${instance}/refresh-qr, then scan the code of GET /api/instances/${instance}/qr with the phone`
+  const scan = `scan the code of GET /api/instances/${instance}/qr with the phone`
+  const pair = `POST /api/instances/${instance}/refresh-qr, then ${scan}`
   switch (state) {
     case 'ready':
     case 'connected':
       return fine(name, 'the account is linked and connected')
     case 'qr_pending':
-      return broken(
-        name,
-        `no phone is linked yet${why}`,
-        `scan the code of GET /api/instances/${instance}/qr with the phone`,
-      )
+      // With an error there is no code yet.
+      return broken(name, `no phone is linked yet${why}`, lastError === null ? scan : `remove that cause, then ${scan}`)
     case 'logged_out':
       return broken(name, `the link to the phone has ended${why}`, pair)
     case 'paired':

@@ -17,7 +17,7 @@ type Deps = {
   machine: Machine
   /** Where the service writes. */
   directories: readonly string[]
-  settings: Pick<MachineFacts, 'hasEncryptionKey' | 'host' | 'hasApiToken'>
+  settings: Pick<MachineFacts, 'hasEncryptionKey' | 'host' | 'publicUrl' | 'hasApiToken'>
   instances: { list(): readonly CheckedAccount[] }
   network: {
     /** Null when the network answers. */

@@ -23,7 +23,7 @@ type Account = {
 type Deps = {
   /** Throws for an unknown name. */
   instances: { get(name: string): Account }
-  routing: Pick<Routing, 'accessOf'>
+  routing: Pick<Routing, 'accessOf' | 'accountOf'>
   destinations: Pick<DestinationChecks, 'run'>
   process: Pick<ProcessChecks, 'run'>
   roundTrip: Pick<RoundTrip, 'run'>
@@ -101,7 +101,11 @@ export class SetupChecks {
     const access = await routing.accessOf(record)
     if (!access) {
       const rest = ofHelpdesk.map((name) => untested(name, 'no helpdesk inbox is configured'))
-      return { findings: [noDestination(record.name), ...rest], version: null, place: null }
+      return {
+        findings: [noDestination(record.name, (await routing.accountOf(record)) !== null), ...rest],
+        version: null,
+        place: null,
+      }
     }
     const report = await destinations.run(record, access)
     findings.note(destinationPart(access), report.findings)
