@@ -1,7 +1,7 @@
 // Connects an instance with a helpdesk inbox: makes the inbox, adds members, keeps its secret, and stores its id. Every step
 // may be repeated, so the next set-up finishes one that broke off.
 
-import { DownstreamError } from '../core/downstream.ts'
+import { DownstreamError, inboxPlace } from '../core/downstream.ts'
 import type { Downstream } from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
 import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk-account.ts'
@@ -17,7 +17,7 @@ import { chooseInbox } from './choose-inbox.ts'
 import type { InboxAction, InboxMaker, MadeInbox } from './inbox-maker.ts'
 import { addMembers, refuseUnknownMembers } from './inbox-members.ts'
 import type { MembersRequest } from './inbox-members.ts'
-import { inboxUse } from './inbox-use.ts'
+import type { InboxUse } from './judge-address.ts'
 import { shownAddress } from './webhook-address.ts'
 
 export type InboxRequest = {
@@ -79,7 +79,7 @@ export class InboxSetup {
   }
 
   async #setUpNow(name: InstanceName, request: InboxRequest): Promise<InboxOutcome> {
-    const { registry, routing, maker, instances, log, settings } = this.#deps
+    const { registry, maker, instances, log, settings } = this.#deps
     const { account, inboxes, client, publicUrl } = await this.#reach(registry.get(name).record)
     const chosen = chooseInbox(inboxes, request.inboxId)
     await refuseUnknownMembers(client, request.members)
@@ -92,9 +92,7 @@ export class InboxSetup {
       publicUrl,
       isLocked: settings.conversationMode === 'reopen',
       force: request.force,
-      useBy: (other, inboxId) => {
-        return inboxUse({ find: (each) => registry.find(each)?.record, routing }, other, { ...account, inboxId })
-      },
+      useBy: (other, inboxId) => this.#useBy(other, { ...account, inboxId }),
     })
     const { inbox, action, isShared } = made
     const members = await addMembers(client, inbox.id, request.members ?? (await usualMembers(client, made)))
@@ -131,6 +129,14 @@ export class InboxSetup {
       'no helpdesk is configured for this instance: set DOWNSTREAM_BASE_URL and DOWNSTREAM_API_TOKEN, ' +
         'or give the instance the owner_tag of a tenant',
     )
+  }
+
+  async #useBy(other: InstanceName, inbox: AccountAccess & { inboxId: number }): Promise<InboxUse> {
+    const { registry, routing } = this.#deps
+    const record = registry.find(other)?.record
+    if (!record) return 'none'
+    const access = await routing.accessOf(record)
+    return access && inboxPlace(access) === inboxPlace(inbox) ? 'shared' : 'other'
   }
 
   /** Before the instance gets the helpdesk inbox: no callback of it is then accepted without a signature. */

@@ -1,5 +1,6 @@
 // Makes the checks of one helpdesk inbox. They ask the helpdesk and change nothing there.
 
+import { inboxPlace } from '../../core/downstream.ts'
 import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { askHelpdesk } from './ask-helpdesk.ts'
@@ -8,7 +9,6 @@ import type { Finding } from './finding.ts'
 import { checkHelpdesk, isAdministrator, usableInbox } from './helpdesk-checks.ts'
 import { checkInbox } from './inbox-checks.ts'
 import type { InboxFacts } from './inbox-checks.ts'
-import { inboxUse } from '../inbox-use.ts'
 import { parseWebhookAddress } from '../webhook-address.ts'
 
 /** What routing needs to know of an instance, and its name. */
@@ -41,7 +41,6 @@ export class DestinationChecks {
   async run(instance: CheckedInstance, access: InboxAccess): Promise<DestinationReport> {
     const facts = await askHelpdesk(this.#deps.downstream.account(access), access.inboxId)
     const usable = usableInbox(facts)
-    const secrets = await this.#deps.secretsOf(instance)
     const settings =
       'inbox' in usable
         ? checkInbox({
@@ -49,15 +48,25 @@ export class DestinationChecks {
             inbox: usable.inbox,
             instance: instance.name,
             isAdministrator: isAdministrator(facts),
-            secrets,
-            use: await inboxUse(this.#deps, parseWebhookAddress(usable.inbox.webhookUrl)?.instance ?? '', access),
+            secrets: await this.#deps.secretsOf(instance),
+            use: await this.#useOf(usable.inbox.webhookUrl, access),
           })
         : inboxChecks.map((name) => untested(name, usable.obstacle))
+    const hasSecret = (await this.#deps.secretsOf(instance)).length > 0
     const inboxes = (await this.#deps.routing.accountOf(instance))?.inboxes
     const namedBy = inboxSources.find((source) => inboxes && inboxes[source] > 0) ?? 'instance'
-    const checked = { access, instance: instance.name, namedBy, hasSecret: secrets.length > 0 }
+    const checked = { access, instance: instance.name, namedBy, hasSecret }
     const findings = [...checkHelpdesk(checked, facts), ...settings]
     return { findings, version: facts.installation.answer?.version ?? null }
+  }
+
+  /** How the instance that the address names uses the inbox. */
+  async #useOf(webhookUrl: string, access: InboxAccess): Promise<InboxFacts['use']> {
+    const { routing, find } = this.#deps
+    const named = find(parseWebhookAddress(webhookUrl)?.instance ?? '')
+    if (!named) return 'none'
+    const itsAccess = await routing.accessOf(named)
+    return itsAccess && inboxPlace(itsAccess) === inboxPlace(access) ? 'shared' : 'other'
   }
 }
 

@@ -4,8 +4,6 @@ import type { InboxSettings } from '../../core/helpdesk-account.ts'
 import { advised, broken, fine, untested } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { beginningOf } from '../../lib/text/beginning-of.ts'
-import { judgeAddress } from '../judge-address.ts'
-import type { InboxUse } from '../judge-address.ts'
 import { isCallable, leadsTo, parseWebhookAddress, shownAddress } from '../webhook-address.ts'
 import type { WebhookAddress } from '../webhook-address.ts'
 
@@ -15,8 +13,8 @@ export type InboxFacts = {
   instance: string
   /** SERVICE_PUBLIC_URL */
   publicUrl: string | null
-  /** How the instance that the address names uses the inbox. */
-  use: InboxUse
+  /** How the instance that the address names uses the inbox; `none` when there is no such instance. */
+  use: 'shared' | 'other' | 'none'
   isAdministrator: boolean
   /** Every secret that a callback of this inbox may be signed with. */
   secrets: readonly string[]
@@ -35,21 +33,22 @@ function checkAddress(facts: InboxFacts): Finding {
   const { inbox, instance, publicUrl, use } = facts
   const address = inbox.webhookUrl
   const named = parseWebhookAddress(address)
-  const cure = `${addressCure(instance, publicUrl)}${needsForce(facts) ? ' with {"force": true}' : ''}`
+  const cure = addressCure(instance, publicUrl)
   const lost = 'so answers of agents do not reach the service'
   if (address.trim() === '') {
     return broken(name, `inbox ${inbox.id} has no webhook address, ${lost}, although Chatwoot shows them as sent`, cure)
   }
   if (!isCallable(address)) return broken(name, `the webhook address of inbox ${inbox.id} is no URL, ${lost}`, cure)
   const shown = beginningOf(shownAddress(address), longestAddress)
+  const takeOver = `${cure} with {"force": true}`
   if (!named) {
     // The path of another program may be its secret.
     const { origin } = new URL(address)
-    return broken(name, `the webhook address of inbox ${inbox.id} leads elsewhere (${origin}), ${lost}`, cure)
+    return broken(name, `the webhook address of inbox ${inbox.id} leads elsewhere (${origin}), ${lost}`, takeOver)
   }
-  if (use === 'none') return broken(name, `the webhook address ${shown} names an unknown instance, ${lost}`, cure)
+  if (use === 'none') return broken(name, `the webhook address ${shown} names an unknown instance, ${lost}`, takeOver)
   if (use === 'other') {
-    return broken(name, `the webhook address ${shown} names an instance that uses another inbox, ${lost}`, cure)
+    return broken(name, `the webhook address ${shown} names an instance that uses another inbox, ${lost}`, takeOver)
   }
   return checkBase(facts, named)
 }
@@ -75,12 +74,6 @@ function checkBase({ inbox, instance, publicUrl }: InboxFacts, named: WebhookAdd
 function addressCure(instance: string, publicUrl: string | null): string {
   const setUrl = 'set SERVICE_PUBLIC_URL to the address at which Chatwoot reaches this service, then '
   return `${publicUrl === null ? setUrl : ''}POST /api/instances/${instance}/inbox`
-}
-
-/** The set-up call changes an address that something else may use only with force. */
-function needsForce({ inbox: { webhookUrl: address }, instance: name, publicUrl, use }: InboxFacts): boolean {
-  if (publicUrl === null) return isCallable(address) && (parseWebhookAddress(address) === null || use === 'other')
-  return judgeAddress({ address, name, publicUrl, isInUse: true, use }).kind === 'taken'
 }
 
 /** Shows no secret. */
