@@ -37,6 +37,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { courier, deliveries } = lifecycle
   const onRoutingChanged = () => {
     inbound.held.releaseAll()
+    setup.watch.recheckBroken()
   }
   const instanceService = createInstanceService(base, {
     ...{ accounts, storage, inbound, outbound, lifecycle },

@@ -93,8 +93,12 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const { lostCallbacks } = inbound
+  const { refusals, clocks } = outbound
   const { machine } = options
-  const setup = createSetupChecks(base, { instances, network, downstream, routing, lostCallbacks, metrics, machine })
+  const setup = createSetupChecks(base, {
+    ...{ instances, network, downstream, routing, metrics, machine },
+    ...{ lostCallbacks, refusals, clocks },
+  })
 
   const [inboxWorker, ...inboundMemory] = inbound.perInstance
   const [outboxWorker, ...outboundMemory] = outbound.perInstance

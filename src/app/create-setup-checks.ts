@@ -5,11 +5,14 @@ import { dirname, resolve } from 'node:path'
 import type { LostCallbacks } from '../bridge/conversations/lost-callbacks.ts'
 import type { Config } from '../config/config.ts'
 import type { Downstream } from '../core/downstream.ts'
+import type { CallbackRefusals } from '../http/webhook/callback-refusals.ts'
+import type { ClockDifferences } from '../http/webhook/clock-differences.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import { Ticker } from '../lib/ticker.ts'
 import { noticeTexts } from '../lifecycle/notice-texts.ts'
 import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
+import { CallbackFaults } from '../setup/checks/callback-faults.ts'
 import { DestinationChecks } from '../setup/checks/destination-checks.ts'
 import { thisMachine } from '../setup/checks/machine.ts'
 import type { Machine } from '../setup/checks/machine.ts'
@@ -27,6 +30,8 @@ type Parts = {
   downstream: Downstream
   routing: Routing
   lostCallbacks: LostCallbacks
+  refusals: CallbackRefusals
+  clocks: ClockDifferences
   metrics: Metrics
   machine?: Machine | undefined
 }
@@ -36,13 +41,14 @@ const firstWatchMs = 10_000
 const watchMs = 10_000
 
 export function createSetupChecks({ config, clock, log, stack }: Base, parts: Parts) {
-  const { instances, routing, downstream, lostCallbacks: callbacks, metrics } = parts
+  const { instances, routing, downstream, lostCallbacks: callbacks, refusals, clocks, metrics } = parts
   const findings = new SetupFindings({ clock, log })
   const destinations = createDestinationChecks(config, parts)
   const process = createProcessChecks(config, parts)
   const texts = noticeTexts[config.inbound.locale]
-  const roundTrip = new RoundTrip({ routing, downstream, callbacks, texts, clock })
-  const checks = stack.use(new SetupChecks({ instances, routing, destinations, process, roundTrip, findings }))
+  const faults = new CallbackFaults({ lost: callbacks, refusals: () => [...refusals.list(), ...clocks.list()] })
+  const roundTrip = new RoundTrip({ routing, downstream, callbacks, faults, texts, clock })
+  const checks = stack.use(new SetupChecks({ instances, routing, destinations, process, roundTrip, faults, findings }))
   const watch = new SetupWatch({ instances, routing, destinations, process, findings, clock, random: Math.random })
   const work = () => watch.run()
   const worker = new Ticker({ name: 'setup-watch', everyMs: watchMs, firstMs: firstWatchMs, work, clock, log })
@@ -60,7 +66,7 @@ function createDestinationChecks(config: Config, { downstream, routing, instance
   })
 }
 
-function createProcessChecks({ http, storage, network: { proxy } }: Config, parts: Parts): ProcessChecks {
+function createProcessChecks({ http, storage }: Config, parts: Parts): ProcessChecks {
   const { instances, network, machine = thisMachine } = parts
   const { database } = storage
   const own = database.engine === 'sqlite' ? [dirname(resolve(database.path))] : []
@@ -70,8 +76,8 @@ function createProcessChecks({ http, storage, network: { proxy } }: Config, part
     settings: {
       hasEncryptionKey: storage.encryptionKeys.length > 0,
       host: http.host,
+      publicUrl: http.publicUrl,
       hasApiToken: http.apiToken !== '',
-      hasNetworkProxy: proxy !== null,
     },
     instances,
     network,

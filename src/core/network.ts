@@ -50,6 +50,9 @@ export type UnreachableCause =
 /** `cure` says what an operator can do. */
 export type Unreachable = { cause: UnreachableCause; cure: string }
 
+/** Why a question to the network got no answer, and what an operator can do. */
+export type Unanswered = { reason: string; cure: string }
+
 export type Closing = {
   cause: CloseCause
   /** The network's own code, or null when the connection just broke. */

@@ -22,15 +22,16 @@ const advices: readonly [words: RegExp, advice: string][] = [
   ],
   [
     /^401\b/,
-    'set WEBHOOK_HMAC_SECRET, or the secret of the tenant, to the secret of the helpdesk inbox; if checks.clocks_differ names the instance, set the clocks of both machines instead',
+    'look at callbacks_refused and clocks_differ in GET /api/health: they say why the service refuses the callbacks, and what to do; if they do not name the instance, a proxy before the service refuses them',
   ],
   [
     /^404\b/,
-    'the webhook URL of the helpdesk inbox must end with /api/instances/<name>/webhook, with the name of an instance',
+    'the webhook URL of the helpdesk inbox must end with /api/instances/<name>/webhook, with the name of an instance: POST /api/instances/<name>/inbox sets it',
   ],
   [/^5\d\d\b/, 'look into the log of the service and of the proxy before it'],
 ]
-const usualAdvice = 'check the webhook URL of the helpdesk inbox, and whether Chatwoot can reach the service there'
+const usualAdvice =
+  'check whether Chatwoot can reach the service at the webhook URL of the helpdesk inbox; if the URL is wrong, set SERVICE_PUBLIC_URL to the right base URL, and POST /api/instances/<name>/inbox writes it there'
 
 /**
  * Undefined when the callback was delivered, or may still be. The service marks only messages to customers as failed, so on

@@ -57,6 +57,11 @@ export class Reachability implements PerInstance {
     return [...found.values()]
   }
 
+  /** Whether linked accounts cannot reach WhatsApp on the way that the settings of the service name. */
+  get isSharedWayAway(): boolean {
+    return [...this.#failing.values()].some(({ way, hasSession }) => way === sharedWay && hasSession)
+  }
+
   failed(instance: InstanceName, { hasSession, networkProxy, closing }: FailedAttempt): void {
     const { reason: sentence, unreachable } = closing
     const way = networkProxy === null ? sharedWay : proxyHost(networkProxy)

@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { FileRef, SealedEvent } from '../core/message.ts'
+import { proxyHost } from '../core/network-proxy.ts'
 import type {
   Network,
   NetworkSession,
@@ -12,6 +13,7 @@ import type {
   SessionSignal,
   UnsealedContent,
   Unsealing,
+  Unanswered,
 } from '../core/network.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -31,8 +33,9 @@ import { applyLibraryPatches } from './library/patches/apply.ts'
 import { initAuthCreds } from './library/library.ts'
 import type { AuthenticationCreds } from './library/library.ts'
 import { createProxied, createProxyAgent } from './connection/proxy-agent.ts'
-import { prepareEndpoint } from './connection/socket-config.ts'
+import { prepareEndpoint, wayOf } from './connection/socket-config.ts'
 import type { Endpoint, NetworkSettings } from './connection/socket-config.ts'
+import { explainUnanswered } from './connection/unreachable.ts'
 import { unseal } from './decode/unseal.ts'
 import { ClientVersion } from './version/client-version.ts'
 import { VersionPage } from './version/version-page.ts'
@@ -139,9 +142,18 @@ export class WhatsappNetwork implements Network {
     return downloadFile(file, { egress: this.#egress, agent, isElsewhere: settings.url !== null }, signal)
   }
 
-  /** Resolves when the network answers. Asks through this proxy, or else through the proxy of the service. Opens no session. */
-  async reach(networkProxy: string | null, signal: AbortSignal): Promise<void> {
-    await this.#page.reach(signal, networkProxy === null ? undefined : createProxyAgent(networkProxy))
+  /** Null when the network answers. Asks through this proxy, or else through the proxy of the service. Opens no session. */
+  async reach(networkProxy: string | null, signal: AbortSignal): Promise<Unanswered | null> {
+    try {
+      await this.#page.reach(signal, networkProxy === null ? undefined : createProxyAgent(networkProxy))
+      return null
+    } catch (error) {
+      const { isElsewhere, proxyHost: shared } = wayOf(this.#endpoint)
+      return explainUnanswered(error, {
+        isElsewhere,
+        proxyHost: networkProxy === null ? shared : proxyHost(networkProxy),
+      })
+    }
   }
 
   unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null {

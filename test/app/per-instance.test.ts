@@ -192,8 +192,11 @@ test('a deleted instance is known nowhere, except for the events that its subscr
   await using stack = new AsyncDisposableStack()
   using memory = new InstanceMemory(name)
   const used = await openUsed(stack)
-  const { service } = used
+  const { service, helpdesk } = used
   await settled(memory, used)
+  // A callback after the deletion, such as that of the notice about it, would be refused, and health would name the instance.
+  await new DeskClient(helpdesk).patch('/inboxes/1', { channel: { webhook_url: '' } })
+  await helpdesk.settled()
   assert.equal((await service.request('DELETE', path)).status, 200)
   // The notice about the deletion may be under way.
   let files: string[] = []

@@ -41,10 +41,10 @@ test('a message to a customer shows only failures that are not an answer of the 
 
 test('the advice names what an operator must set or check', () => {
   assert.match(failed(filtered)?.advice ?? '', /SAFE_FETCH_ALLOW_PRIVATE_NETWORK=true/)
-  assert.match(failed('401 Unauthorized')?.advice ?? '', /WEBHOOK_HMAC_SECRET/)
+  assert.match(failed('401 Unauthorized')?.advice ?? '', /callbacks_refused.*clocks_differ/)
   assert.match(failed('404 Not Found')?.advice ?? '', /\/api\/instances\/<name>\/webhook/)
   assert.match(failed('503 Service Unavailable')?.advice ?? '', /log/)
-  assert.match(failed('bad URI (is not URI?): "not a url"')?.advice ?? '', /webhook URL/)
+  assert.match(failed('bad URI (is not URI?): "not a url"')?.advice ?? '', /SERVICE_PUBLIC_URL.*\/inbox/)
 })
 
 test('the reason is one short line without the credentials of the webhook URL', () => {

@@ -41,7 +41,7 @@ export function addCheckRoutes(app: HttpApp, { checks }: CheckDeps): void {
         ...about(
           'checkInstance',
           'What is wrong with the set-up, and what to do',
-          'Changes nothing, also not at Chatwoot.',
+          'Changes nothing, also not at Chatwoot. It shows round_trip only if callbacks are known to be lost or refused.',
         ),
         ...common,
       },

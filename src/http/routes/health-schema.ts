@@ -29,7 +29,12 @@ export const Health = Type.Object(
         { description: 'Helpdesks that cannot deliver their callbacks to us; answers of agents there are not sent' },
       ),
       clocks_differ: Type.Array(
-        Type.Object({ instance: Type.String(), helpdesk_ahead_seconds: Type.Integer(), since: Timestamp }),
+        Type.Object({
+          instance: Type.String(),
+          helpdesk_ahead_seconds: Type.Integer(),
+          cure: Type.String({ description: 'What an operator can do' }),
+          since: Timestamp,
+        }),
         { description: 'Instances whose callbacks are refused because the clock of the helpdesk differs from ours' },
       ),
       callbacks_refused: Type.Array(

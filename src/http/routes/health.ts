@@ -32,7 +32,7 @@ export type HealthDeps = {
   lostCallbacks: Pick<LostCallbacks, 'list'>
   clocks: Pick<ClockDifferences, 'list'>
   refusals: Pick<CallbackRefusals, 'list'>
-  reachability: Pick<Reachability, 'list'>
+  reachability: Pick<Reachability, 'list' | 'isSharedWayAway'>
   pendingLogouts: Pick<PendingLogouts, 'count'>
   exhausted: Pick<ExhaustedDeliveries, 'count'>
   setup: Pick<SetupFindings, 'list'>
@@ -66,7 +66,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const refused = deps.refusals.list()
       const unreachable = deps.reachability.list()
       const exhausted = deps.exhausted.count
-      const setup = deps.setup.list()
+      const setup = setupProblems(deps)
       const faults = [held, lost, clocks, refused, unreachable, setup]
       const isFlowing = inbox.parked === 0 && exhausted === 0 && faults.every(({ length }) => length === 0)
       const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
@@ -84,9 +84,10 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           inbox_parked: inbox.parked,
           destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           callbacks_lost: lost.map((each) => ({ ...each, since: toTimestamp(each.since) })),
-          clocks_differ: clocks.map(({ instance, aheadMs, since }) => ({
+          clocks_differ: clocks.map(({ instance, aheadMs, cure, since }) => ({
             instance,
             helpdesk_ahead_seconds: Math.round(aheadMs / 1000),
+            cure,
             since: toTimestamp(since),
           })),
           callbacks_refused: refused.map((each) => ({ ...each, since: toTimestamp(each.since) })),
@@ -102,6 +103,11 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       })
     },
   )
+}
+
+/** An outage that `network_unreachable` names is not told a second time. */
+function setupProblems({ setup, reachability }: HealthDeps) {
+  return setup.list().filter(({ name }) => name !== 'whatsapp_reachable' || !reachability.isSharedWayAway)
 }
 
 function toNetworkVersion({ current, worked, isPinned, isRefused, askedAt }: ClientVersionState) {

@@ -8,11 +8,12 @@ import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import { curesOfRefusals, sentencesOfRefusals } from './refusal-sentences.ts'
 
 type Deps = { clock: Clock; log: Log }
 /** `aheadMs` is how far the clock of the helpdesk is ahead of ours; negative when it is behind. */
 type Difference = { aheadMs: number; since: number; refusedAt: number }
-type ShownDifference = { instance: InstanceName; aheadMs: number; since: number }
+type ShownDifference = { instance: InstanceName; aheadMs: number; sentence: string; cure: string; since: number }
 
 const dayMs = 24 * 3_600_000
 
@@ -27,7 +28,10 @@ export class ClockDifferences implements PerInstance {
   list(): ShownDifference[] {
     const oldest = this.#deps.clock.now() - dayMs
     for (const [name, { refusedAt }] of this.#differing) if (refusedAt < oldest) this.#differing.delete(name)
-    return [...this.#differing].map(([instance, { aheadMs, since }]) => ({ instance, aheadMs, since }))
+    const sentence = sentencesOfRefusals.clock_differs
+    return [...this.#differing].map(([instance, { aheadMs, since }]) => {
+      return { instance, aheadMs, sentence, cure: curesOfRefusals.clock_differs(instance), since }
+    })
   }
 
   /** A callback was refused because of its timestamp. */
@@ -39,7 +43,7 @@ export class ClockDifferences implements PerInstance {
     if (known) return
     const seconds = Math.round(aheadMs / 1000)
     log.warn(
-      { instance, helpdesk_ahead_seconds: seconds },
+      { instance, helpdesk_ahead_seconds: seconds, cure: curesOfRefusals.clock_differs(instance) },
       'the clock of the helpdesk differs from ours: callbacks are refused',
     )
   }

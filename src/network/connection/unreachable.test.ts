@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { EgressError } from '../../lib/egress/errors.ts'
 import { closingOf, explained, unansweredClosing } from './close-causes.ts'
+import { explainUnanswered } from './unreachable.ts'
 
 /** As the library reports an error of the WebSocket. */
 const failure = (code: string) =>
@@ -54,4 +56,20 @@ test('with another server in the settings the cure names the settings', () => {
     assert.match(explained(closingOf(failure(code), clock), elsewhere).unreachable?.cure ?? '', /SERVICE_NETWORK_URL/)
   }
   assert.match(unansweredClosing(20, elsewhere).unreachable?.cure ?? '', /SERVICE_NETWORK_URL/)
+})
+
+test('a request without an answer has the cure of a connection that failed for the same cause', () => {
+  const way = { proxyHost: undefined, isElsewhere: false }
+  const failed = (code: string) => {
+    const cause = Object.assign(new Error('from Node'), { code })
+    return new EgressError('unreachable', 'no connection to the host', { sent: 'nothing', cause })
+  }
+  for (const code of ['ENOTFOUND', 'ECONNREFUSED', 'ENETUNREACH', 'CERT_HAS_EXPIRED']) {
+    const { unreachable } = explained(closingOf(failure(code), clock), direct)
+    const { reason, cure } = explainUnanswered(failed(code), way)
+    assert.deepEqual([reason, cure], ['no connection to the host', unreachable?.cure], code)
+  }
+  assert.match(explainUnanswered(new EgressError('timeout', 'late', { sent: 'all' }), way).cure, /firewall/)
+  assert.match(explainUnanswered(failed('ENOTFOUND'), { ...way, proxyHost: 'proxy:1' }).cure, /proxy runs/)
+  assert.match(explainUnanswered('no error', way).cure, /between this service and WhatsApp/)
 })

@@ -1,7 +1,8 @@
 // Says why the network could not be reached, and what an operator can do about it.
 
-import type { Unreachable, UnreachableCause } from '../../core/network.ts'
+import type { Unanswered, Unreachable, UnreachableCause } from '../../core/network.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
+import { EgressError } from '../../lib/egress/errors.ts'
 
 /** How a connection gets to the network. `isElsewhere`: to another server than WhatsApp's. */
 export type Way = { proxyHost: string | undefined; isElsewhere: boolean }
@@ -18,6 +19,7 @@ const causeOfCode: Readonly<Record<string, UnreachableCause>> = {
   ENETDOWN: 'no_route',
   EADDRNOTAVAIL: 'no_route',
   ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
   EPROTO: 'tls',
 }
 const tlsCode = /CERT|SIGNATURE|^ERR_SSL|^ERR_TLS|^HOSTNAME_MISMATCH/
@@ -48,6 +50,21 @@ export function unreachableOn({ proxyHost, isElsewhere }: Way, cause: Unreachabl
   if (proxyHost !== undefined && !beyondProxy.has(cause)) return { cause: 'proxy', cure: cures.proxy }
   if (isElsewhere && cause !== 'away') return { cause, cure: writeReason('cureElsewhere') }
   return { cause, cure: cures[cause] }
+}
+
+/** Explains why a request over HTTP got no answer. */
+export function explainUnanswered(error: unknown, way: Way): Unanswered {
+  const reason = error instanceof Error ? error.message : String(error)
+  return { reason, cure: unreachableOn(way, causeOfError(error)).cure }
+}
+
+/** The code may be that of an error that caused this one. */
+function causeOfError(error: unknown): UnreachableCause {
+  if (!(error instanceof Error)) return 'broken'
+  if (error instanceof EgressError && error.reason === 'timeout') return 'timeout'
+  const { code } = error as { code?: unknown }
+  const cause = causeOfErrorCode(typeof code === 'string' ? code : undefined)
+  return cause === 'broken' && error.cause !== undefined ? causeOfError(error.cause) : cause
 }
 
 /** The sentence for a connection that ended with an error of this machine or of a proxy. */

@@ -16,7 +16,7 @@ export type CheckedInstance = { name: string; ownerTag: string; inboxId: number 
 
 type Deps = {
   downstream: Pick<Downstream, 'account'>
-  routing: Pick<Routing, 'accessOf'>
+  routing: Pick<Routing, 'accessOf' | 'accountOf'>
   /** Every secret that may sign the callbacks of an instance. */
   secretsOf: (instance: CheckedInstance) => Promise<readonly string[]>
   find: (name: string) => CheckedInstance | undefined
@@ -26,6 +26,8 @@ type Deps = {
 /** `version` is null when the helpdesk does not tell it. */
 export type DestinationReport = { findings: Finding[]; version: string | null }
 
+/** The first of them counts. */
+const inboxSources = ['tenant', 'instance', 'standard'] as const
 const inboxChecks = ['webhook_address', 'webhook_secret', 'conversation_mode'] as const
 
 export class DestinationChecks {
@@ -50,14 +52,20 @@ export class DestinationChecks {
             use: await findInboxUse(this.#deps, parseWebhookAddress(usable.inbox.webhookUrl)?.instance ?? '', access),
           })
         : inboxChecks.map((name) => untested(name, usable.obstacle))
-    const findings = [...checkHelpdesk({ access, instance: instance.name }, facts), ...settings]
+    const hasSecret = (await this.#deps.secretsOf(instance)).length > 0
+    const inboxes = (await this.#deps.routing.accountOf(instance))?.inboxes
+    const namedBy = inboxSources.find((source) => inboxes && inboxes[source] > 0) ?? 'instance'
+    const checked = { access, instance: instance.name, namedBy, hasSecret }
+    const findings = [...checkHelpdesk(checked, facts), ...settings]
     return { findings, version: facts.installation.answer?.version ?? null }
   }
 }
 
-/** The finding for an instance whose messages have no destination. */
-export function noDestination(instance: string): Finding {
-  const cure = `set DOWNSTREAM_BASE_URL and DOWNSTREAM_API_TOKEN, or those of the tenant; then POST /api/instances/${instance}/inbox`
-  const sentence = 'no helpdesk inbox is configured for this instance: received messages are stored and wait'
+/** The finding for an instance whose messages have no destination. `hasHelpdesk`: only the inbox is missing. */
+export function noDestination(instance: string, hasHelpdesk: boolean): Finding {
+  const access = hasHelpdesk ? '' : 'set DOWNSTREAM_BASE_URL and DOWNSTREAM_API_TOKEN, or those of the tenant; then '
+  const cure = `${access}POST /api/instances/${instance}/inbox creates a helpdesk inbox`
+  const missing = hasHelpdesk ? 'no helpdesk inbox' : 'no helpdesk'
+  const sentence = `${missing} is configured for this instance: received messages are stored and wait`
   return broken('helpdesk_configured', sentence, cure)
 }

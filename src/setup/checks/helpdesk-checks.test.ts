@@ -4,11 +4,14 @@ import { DownstreamError } from '../../core/downstream.ts'
 import type { InboxSettings } from '../../core/helpdesk-account.ts'
 import type { HelpdeskFacts } from './ask-helpdesk.ts'
 import { checkHelpdesk, usableInbox } from './helpdesk-checks.ts'
+import type { Checked } from './helpdesk-checks.ts'
 import type { CheckName, CheckResult } from './finding.ts'
 
-const checked = {
+const checked: Checked = {
   access: { baseUrl: 'https://desk.example/base', apiToken: 'tok3n', accountId: 1, inboxId: 7 },
   instance: 'shop',
+  namedBy: 'instance',
+  hasSecret: true,
 }
 const inbox: InboxSettings = {
   id: 7,
@@ -106,4 +109,23 @@ test('a clock that differs by a minute is advice, and by five minutes broken, on
   const at = (aheadMs: number | null) => resultOf('clock', { installation: { answer: { version: '4.14.1', aheadMs } } })
   const results = [0, 59_999, 60_000, -60_000, 299_999, 300_000, -300_000, null].map(at)
   assert.deepEqual(results, ['ok', 'ok', 'advice', 'advice', 'advice', 'broken', 'broken', 'untested'])
+})
+
+test('a clock that differs by more is only advice while no secret is known, because no signature is checked then', () => {
+  const facts = { ...right, installation: { answer: { version: '4.3.0', aheadMs: 600_000 } } }
+  const clock = checkHelpdesk({ ...checked, hasSecret: false }, facts).find(({ name }) => name === 'clock')
+  assert.equal(clock?.result, 'advice')
+})
+
+test('the cure of a wrong inbox names the setting, and the set-up call at once only if that call would replace it', () => {
+  const cureOf = (namedBy: Checked['namedBy'], answer: InboxSettings | null) =>
+    checkHelpdesk({ ...checked, namedBy }, { ...right, inbox: { answer } }).find(({ name }) => name === 'api_inbox')
+      ?.cure
+  const other = { ...inbox, isApi: false }
+  const create = 'POST /api/instances/shop/inbox creates one'
+  const ofInstance = 'set inbox_id of the instance to the id of an API inbox'
+  assert.equal(cureOf('instance', null), `${create}; or ${ofInstance}`)
+  assert.equal(cureOf('instance', other), `${ofInstance}; or set it to 0, then ${create}`)
+  assert.match(cureOf('tenant', null) ?? '', /^set downstream_inbox_id of the tenant .* or set it to 0, then POST/)
+  assert.match(cureOf('standard', null) ?? '', /^set DOWNSTREAM_INBOX_ID to/)
 })

@@ -8,8 +8,16 @@ import type { HelpdeskFacts } from './ask-helpdesk.ts'
 import { advised, broken, fine, untested } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** The inbox that is checked, and the instance that uses it: cures name the instance. */
-export type Checked = { access: InboxAccess; instance: string }
+/** The inbox that is checked, and an instance that uses it. */
+export type Checked = {
+  access: InboxAccess
+  /** Cures name it. */
+  instance: string
+  /** Whose setting names the inbox. */
+  namedBy: 'tenant' | 'instance' | 'standard'
+  /** The service has a secret, so it refuses callbacks without a valid signature. */
+  hasSecret: boolean
+}
 
 const unauthorized = 401
 /** Signatures are valid for five minutes. */
@@ -17,6 +25,11 @@ const signatureMs = 5 * 60_000
 const noticeableMs = 60_000
 /** Names and versions come from Chatwoot. */
 const longestName = 100
+const inboxSettings: Readonly<Record<Checked['namedBy'], string>> = {
+  tenant: 'downstream_inbox_id of the tenant',
+  instance: 'inbox_id of the instance',
+  standard: 'DOWNSTREAM_INBOX_ID',
+}
 const repeat = 'look into the log of Chatwoot, and repeat the check'
 
 /** Whether a check can be made: undefined, or why it cannot. */
@@ -25,7 +38,7 @@ type Obstacle = string | undefined
 export function checkHelpdesk(checked: Checked, facts: HelpdeskFacts): Finding[] {
   return [
     checkReachable(checked, facts),
-    checkClock(facts),
+    checkClock(checked, facts),
     checkToken(facts),
     checkAccount(checked, facts),
     checkRole(checked, facts),
@@ -57,7 +70,7 @@ function checkReachable({ access }: Checked, { installation }: HelpdeskFacts): F
   )
 }
 
-function checkClock({ installation }: HelpdeskFacts): Finding {
+function checkClock({ hasSecret }: Checked, { installation }: HelpdeskFacts): Finding {
   const name = 'clock'
   if (installation.error) return untested(name, 'Chatwoot cannot be used')
   const { aheadMs } = installation.answer
@@ -65,7 +78,7 @@ function checkClock({ installation }: HelpdeskFacts): Finding {
   const seconds = Math.round(Math.abs(aheadMs) / 1000)
   const side = aheadMs > 0 ? 'ahead of' : 'behind'
   const cure = 'set the clocks of both machines, and keep them right with NTP'
-  if (Math.abs(aheadMs) >= signatureMs) {
+  if (hasSecret && Math.abs(aheadMs) >= signatureMs) {
     const sentence = `the clock of Chatwoot is ${seconds} s ${side} ours: signed callbacks are refused, because signatures are valid for 300 s`
     return broken(name, sentence, cure)
   }
@@ -114,21 +127,29 @@ function checkRole({ instance }: Checked, facts: HelpdeskFacts): Finding {
   return advised(name, sentence, cure)
 }
 
-function checkApiInbox({ access, instance }: Checked, facts: HelpdeskFacts): Finding {
+function checkApiInbox(checked: Checked, facts: HelpdeskFacts): Finding {
   const name = 'api_inbox'
   const obstacle = reachObstacle(facts) ?? tokenObstacle(facts) ?? accountObstacle(facts)
   if (obstacle !== undefined) return untested(name, obstacle)
-  const { inboxId, accountId } = access
+  const { inboxId, accountId } = checked.access
   const { answer: inbox, error } = facts.inbox ?? {}
   if (error?.status === unauthorized) {
     const cure = `make the owner of the token an administrator, or a member of inbox ${inboxId}`
     return isAdministrator(facts) ? untested(name, 'the account refuses') : broken(name, error.message, cure)
   }
   if (error) return broken(name, `Chatwoot does not show inbox ${inboxId}: ${error.message}`, repeat)
-  const cure = `POST /api/instances/${instance}/inbox creates one; or set the id of an API inbox as inbox_id of the instance, as downstream_inbox_id of the tenant, or as DOWNSTREAM_INBOX_ID`
-  if (!inbox) return broken(name, `account ${accountId} has no inbox ${inboxId}`, cure)
+  if (!inbox) return broken(name, `account ${accountId} has no inbox ${inboxId}`, inboxCure(checked, true))
   const shown = `inbox ${inboxId} (${beginningOf(inbox.name, longestName)})`
-  return inbox.isApi ? fine(name, `${shown} is an API inbox`) : broken(name, `${shown} is no API inbox`, cure)
+  return inbox.isApi
+    ? fine(name, `${shown} is an API inbox`)
+    : broken(name, `${shown} is no API inbox`, inboxCure(checked, false))
+}
+
+/** The set-up call replaces only an inbox that is missing and that the record of the instance names. */
+function inboxCure({ instance, namedBy }: Checked, isMissing: boolean): string {
+  const create = `POST /api/instances/${instance}/inbox creates one`
+  const set = `set ${inboxSettings[namedBy]} to the id of an API inbox`
+  return isMissing && namedBy === 'instance' ? `${create}; or ${set}` : `${set}; or set it to 0, then ${create}`
 }
 
 export function isAdministrator({ role }: HelpdeskFacts): boolean {

@@ -15,6 +15,7 @@ const right: MachineFacts = {
   disks: [{ directory: '/data', freeBytes: 10 * gigabyte }],
   hasEncryptionKey: true,
   host: '0.0.0.0',
+  publicUrl: null,
   hasApiToken: true,
 }
 
@@ -39,6 +40,13 @@ test('an API without a token is broken beyond loopback', () => {
   assert.deepEqual(['127.0.0.1', '::1', 'localhost'].map(at), ['ok', 'ok', 'ok'])
   assert.deepEqual(['0.0.0.0', '::', '192.168.1.5', 'bridge.local'].map(at), ['broken', 'broken', 'broken', 'broken'])
   assert.deepEqual(['127.8.8.8', 'LOCALHOST', '128.0.0.1'].map(isLoopback), [true, true, false])
+})
+
+test('an API without a token on loopback has advice if SERVICE_PUBLIC_URL leads to it from elsewhere', () => {
+  const at = (publicUrl: string) =>
+    findingOf('public_listener', { host: '127.0.0.1', publicUrl, hasApiToken: false })?.result
+  assert.deepEqual(['http://127.0.0.1:3000', 'http://localhost', 'http://[::1]:3000'].map(at), ['ok', 'ok', 'ok'])
+  assert.equal(at('https://bridge.example'), 'advice')
 })
 
 test('a missing key and a missing ffmpeg are advice', () => {

@@ -14,6 +14,8 @@ export type MachineFacts = {
   hasEncryptionKey: boolean
   /** HOST */
   host: string
+  /** SERVICE_PUBLIC_URL */
+  publicUrl: string | null
   hasApiToken: boolean
 }
 
@@ -63,10 +65,16 @@ function checkKey({ hasEncryptionKey }: MachineFacts): Finding {
   )
 }
 
-function checkListener({ host, hasApiToken }: MachineFacts): Finding {
+function checkListener({ host, publicUrl, hasApiToken }: MachineFacts): Finding {
   const name = 'public_listener'
   if (hasApiToken) return fine(name, 'the API needs a token')
-  if (isLoopback(host)) return fine(name, 'the API needs no token, but only this machine can reach it')
-  const cure = 'set SERVICE_API_TOKEN; or set HOST=127.0.0.1'
-  return broken(name, `the API needs no token, and other machines can reach it at ${host}`, cure)
+  if (!isLoopback(host)) {
+    const cure = 'set SERVICE_API_TOKEN; or set HOST=127.0.0.1'
+    return broken(name, `the API needs no token, and other machines can reach it at ${host}`, cure)
+  }
+  if (publicUrl === null || isLoopback(new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''))) {
+    return fine(name, 'the API needs no token, but only this machine can reach it')
+  }
+  const sentence = 'the API needs no token, and a proxy or tunnel at SERVICE_PUBLIC_URL may let other machines reach it'
+  return advised(name, sentence, 'set SERVICE_API_TOKEN; or let the proxy pass on only /api/instances/<name>/webhook')
 }

@@ -16,16 +16,18 @@ test('only a connected account passes, and every other state has a cure', () => 
 test('the last error is part of the sentence, and a lost link asks for a new code', () => {
   assert.match(link('logged_out', { lastError: 'the phone removed it' }).sentence, /\(the phone removed it\)$/)
   assert.match(link('logged_out').cure ?? '', /refresh-qr/)
+  assert.match(
+    link('qr_pending', { lastError: 'WhatsApp cannot be reached' }).cure ?? '',
+    /^remove that cause, then scan/,
+  )
   assert.match(link('disconnected', { isLinked: false }).cure ?? '', /refresh-qr/)
   assert.match(link('disconnected').cure ?? '', /restart/)
 })
 
-test('WhatsApp that does not answer is broken, and the cure names the proxy if there is one', () => {
-  const none = (hasProxy: boolean) => checkReach({ by: 'none', reason: 'ENOTFOUND', hasProxy })
+test('WhatsApp that does not answer is broken, with the reason and the cure', () => {
+  const { sentence, cure } = checkReach({ by: 'none', reason: 'ENOTFOUND', cure: 'check the DNS server' })
   assert.deepEqual([checkReach({ by: 'account' }).result, checkReach({ by: 'question' }).result], ['ok', 'ok'])
-  assert.match(none(false).sentence, /ENOTFOUND/)
-  assert.match(none(false).cure ?? '', /firewall/)
-  assert.match(none(true).cure ?? '', /check the proxy/)
+  assert.deepEqual([sentence, cure], ['WhatsApp cannot be reached: ENOTFOUND', 'check the DNS server'])
 })
 
 test('a refused client version is broken, and the cure of a pinned one removes the setting', () => {

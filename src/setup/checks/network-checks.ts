@@ -1,7 +1,7 @@
 // Checks the WhatsApp side: the link of the account, the way to WhatsApp, and the client version.
 
 import type { InstanceState } from '../../core/instance.ts'
-import type { ClientVersionState } from '../../core/network.ts'
+import type { ClientVersionState, Unanswered } from '../../core/network.ts'
 import { broken, fine } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -9,22 +9,20 @@ import type { Finding } from './finding.ts'
 export type LinkFacts = { name: string; state: InstanceState; isLinked: boolean; lastError: string | null }
 
 /** How WhatsApp answered: because an account is connected, because it was asked, or not at all. */
-export type Reach = { by: 'account' } | { by: 'question' } | { by: 'none'; reason: string; hasProxy: boolean }
+export type Reach = { by: 'account' } | { by: 'question' } | ({ by: 'none' } & Unanswered)
 
 export function checkLink({ name: instance, state, isLinked, lastError }: LinkFacts): Finding {
   const name = 'linked'
   const why = lastError === null ? '' : ` (${lastError})`
-  const pair = `POST /api/instances/${instance}/refresh-qr, then scan the code of GET /api/instances/${instance}/qr with the phone`
+  const scan = `scan the code of GET /api/instances/${instance}/qr with the phone`
+  const pair = `POST /api/instances/${instance}/refresh-qr, then ${scan}`
   switch (state) {
     case 'ready':
     case 'connected':
       return fine(name, 'the account is linked and connected')
     case 'qr_pending':
-      return broken(
-        name,
-        `no phone is linked yet${why}`,
-        `scan the code of GET /api/instances/${instance}/qr with the phone`,
-      )
+      // With an error there is no code yet.
+      return broken(name, `no phone is linked yet${why}`, lastError === null ? scan : `remove that cause, then ${scan}`)
     case 'logged_out':
       return broken(name, `the link to the phone has ended${why}`, pair)
     case 'paired':
@@ -42,10 +40,7 @@ export function checkReach(reach: Reach): Finding {
   const name = 'whatsapp_reachable'
   if (reach.by === 'account') return fine(name, 'WhatsApp can be reached: an account is connected')
   if (reach.by === 'question') return fine(name, 'WhatsApp can be reached')
-  const cure = reach.hasProxy
-    ? 'check the proxy (network_proxy of the instance, or SERVICE_NETWORK_PROXY), and whether it may connect to web.whatsapp.com at port 443'
-    : 'allow this machine to connect to web.whatsapp.com at port 443 (DNS, firewall), or set SERVICE_NETWORK_PROXY'
-  return broken(name, `WhatsApp cannot be reached: ${reach.reason}`, cure)
+  return broken(name, `WhatsApp cannot be reached: ${reach.reason}`, reach.cure)
 }
 
 export function checkVersion({ current, isRefused, isPinned }: ClientVersionState): Finding {

@@ -2,7 +2,7 @@
 
 import { isActive } from '../../core/instance.ts'
 import type { InstanceState } from '../../core/instance.ts'
-import type { ClientVersionState } from '../../core/network.ts'
+import type { ClientVersionState, Unanswered } from '../../core/network.ts'
 import { untested } from './finding.ts'
 import type { Finding } from './finding.ts'
 import type { Machine } from './machine.ts'
@@ -17,11 +17,11 @@ type Deps = {
   machine: Machine
   /** Where the service writes. */
   directories: readonly string[]
-  settings: Pick<MachineFacts, 'hasEncryptionKey' | 'host' | 'hasApiToken'> & { hasNetworkProxy: boolean }
+  settings: Pick<MachineFacts, 'hasEncryptionKey' | 'host' | 'publicUrl' | 'hasApiToken'>
   instances: { list(): readonly CheckedAccount[] }
   network: {
-    /** Rejects when the network does not answer. */
-    reach(networkProxy: string | null, signal: AbortSignal): Promise<void>
+    /** Null when the network answers. */
+    reach(networkProxy: string | null, signal: AbortSignal): Promise<Unanswered | null>
     readonly version: { readonly state: ClientVersionState }
   }
 }
@@ -47,18 +47,12 @@ export class ProcessChecks {
 
   /** Null when no account would be connected without a proxy of its own. */
   async #reach(signal: AbortSignal, account: CheckedAccount | undefined): Promise<Reach | null> {
-    const { instances, network, settings } = this.#deps
+    const { instances, network } = this.#deps
     const accounts = account ? [account] : instances.list().filter(({ record }) => record.networkProxy === null)
     if (accounts.length === 0) return null
     if (accounts.some(({ state }) => isActive(state))) return { by: 'account' }
-    const networkProxy = account?.record.networkProxy ?? null
-    try {
-      await network.reach(networkProxy, signal)
-      return { by: 'question' }
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      return { by: 'none', reason, hasProxy: networkProxy !== null || settings.hasNetworkProxy }
-    }
+    const unanswered = await network.reach(account?.record.networkProxy ?? null, signal)
+    return unanswered ? { by: 'none', ...unanswered } : { by: 'question' }
   }
 
   async #diskOf(directory: string): Promise<Disk> {

@@ -11,9 +11,11 @@ import { DownstreamError } from '../../core/downstream.ts'
 import type { Destination, Downstream, HelpdeskInbox } from '../../core/downstream.ts'
 import { announcesTyping } from '../../downstream/versions.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import type { NoticeTexts } from '../../lifecycle/notice-texts.ts'
 import { conversationOf } from '../../lifecycle/operations-contact-inbox.ts'
 import type { Routing } from '../../tenants/routing.ts'
+import type { CallbackFaults } from './callback-faults.ts'
 import type { CheckedInstance } from './destination-checks.ts'
 import { advised, broken, fine, untested } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -21,12 +23,20 @@ import type { Finding } from './finding.ts'
 type Deps = {
   routing: Pick<Routing, 'identifiedOf'>
   downstream: Pick<Downstream, 'helpdesk'>
-  callbacks: Pick<LostCallbacks, 'next' | 'noteSign'>
+  callbacks: Pick<LostCallbacks, 'next' | 'hasHeardSince' | 'noteSign'>
+  faults: Pick<CallbackFaults, 'explain'>
   texts: Pick<NoticeTexts, 'name' | 'test'>
   clock: Clock
 }
 
-type Tested = { destination: Destination; inbox: HelpdeskInbox; conversationId: number }
+/** `since` is when the test began. */
+type Tested = {
+  instance: string
+  destination: Destination
+  inbox: HelpdeskInbox
+  conversationId: number
+  since: number
+}
 
 const name = 'round_trip'
 const patienceMs = 5000
@@ -64,13 +74,17 @@ export class RoundTrip {
     const inbox = downstream.helpdesk(destination)
     const contact = { instance: instance.name, contactName: texts.name(instance.name) }
     const { id: conversationId, sourceId } = await conversationOf(inbox, contact)
-    const startedAt = clock.monotonic()
+    const [startedAt, since] = [clock.monotonic(), clock.now()]
     const over = new AbortController()
     const heard = callbacks.next(destination.key, patienceMs, AbortSignal.any([signal, over.signal]))
     try {
       await inbox.setTyping({ conversationId, sourceId }, true)
-      if (!(await heard)) return await this.#explain({ destination, inbox, conversationId }, signal)
-      await inbox.setTyping({ conversationId, sourceId }, false)
+      const isHeard = await heard
+      if (signal.aborted) return untested(name, 'the service stops')
+      const tested = { instance: instance.name, destination, inbox, conversationId, since }
+      if (!isHeard) return await this.#explain(tested, signal)
+      // Chatwoot ends the typing by itself after a while.
+      await inbox.setTyping({ conversationId, sourceId }, false).catch(ignoreRejection)
       return fine(name, `a callback of Chatwoot came back after ${Math.round(clock.monotonic() - startedAt)} ms`)
     } finally {
       over.abort()
@@ -78,22 +92,26 @@ export class RoundTrip {
   }
 
   /** No callback came in time. Chatwoot says why. */
-  async #explain({ destination, inbox, conversationId }: Tested, signal: AbortSignal): Promise<Finding> {
-    const { callbacks, texts, clock } = this.#deps
+  async #explain(tested: Tested, signal: AbortSignal): Promise<Finding> {
+    const { callbacks, faults, texts, clock } = this.#deps
+    const { instance, destination, inbox, conversationId, since } = tested
     const note = { type: 'outgoing', private: true, inReplyTo: null, isEcho: false, files: [] } as const
     await inbox.post(conversationId, { ...note, content: texts.test, sourceId: randomUUID() })
     const until = clock.monotonic() + failureMs
     while (clock.monotonic() < until && !signal.aborted) {
-      if (await callbacks.next(destination.key, lookEveryMs, signal)) {
+      await callbacks.next(destination.key, lookEveryMs, signal)
+      // A callback may also have come during a request.
+      if (callbacks.hasHeardSince(destination.key, since)) {
         const cure = 'give the background workers of Chatwoot (Sidekiq) more capacity'
         return advised(name, `the callbacks of Chatwoot arrive, but later than after ${patienceMs / 1000} s`, cure)
       }
       const sign = (await inbox.findConversation(conversationId))?.callbackSign
-      if (!sign?.failure) continue
+      const fault = sign?.failure && faults.explain(instance, sign.failure)
+      if (!fault) continue
       callbacks.noteSign(destination, sign)
-      return broken(name, `Chatwoot cannot deliver its callbacks: ${sign.failure.reason}`, sign.failure.advice)
+      return fault
     }
-    const cure = 'check the webhook address of the inbox, and whether the background workers of Chatwoot (Sidekiq) run'
+    const cure = 'check whether the background workers of Chatwoot (Sidekiq) run, and look into their log'
     return broken(name, 'Chatwoot sends no callback, and does not say why', cure)
   }
 }

@@ -1,8 +1,10 @@
 // The use cases behind the check of an instance: all checks that change nothing, and the round trip on request.
 
+import { inboxPlace } from '../../core/downstream.ts'
 import type { InstanceState } from '../../core/instance.ts'
 import { SingleFlight } from '../../lib/queues/single-flight.ts'
 import type { Routing } from '../../tenants/routing.ts'
+import type { CallbackFaults } from './callback-faults.ts'
 import { noDestination } from './destination-checks.ts'
 import type { CheckedInstance, DestinationChecks } from './destination-checks.ts'
 import { checkNames, fine, untested } from './finding.ts'
@@ -21,21 +23,26 @@ type Account = {
 type Deps = {
   /** Throws for an unknown name. */
   instances: { get(name: string): Account }
-  routing: Pick<Routing, 'accessOf'>
+  routing: Pick<Routing, 'accessOf' | 'accountOf'>
   destinations: Pick<DestinationChecks, 'run'>
   process: Pick<ProcessChecks, 'run'>
   roundTrip: Pick<RoundTrip, 'run'>
+  faults: Pick<CallbackFaults, 'known'>
   findings: Pick<SetupFindings, 'note'>
 }
 
-type HelpdeskReport = { findings: Finding[]; version: string | null }
+/** `place` is the helpdesk inbox; null when there is none. */
+type HelpdeskReport = { findings: Finding[]; version: string | null; place: string | null }
 
+/** When one of these is broken, callbacks cannot work, and its cure comes first. */
 const beforeRoundTrip: readonly string[] = [
   'helpdesk_configured',
   'helpdesk_reachable',
   'token',
   'account',
   'api_inbox',
+  'webhook_address',
+  'webhook_secret',
 ]
 const ofHelpdesk = checkNames.slice(1, checkNames.indexOf('round_trip'))
 
@@ -48,10 +55,11 @@ export class SetupChecks {
     this.#deps = deps
   }
 
-  /** Changes nothing anywhere. */
+  /** Changes nothing anywhere. Of the round trip it tells only a fault that is known. */
   async check(name: string): Promise<Finding[]> {
-    const { findings } = await this.#run(this.#deps.instances.get(name))
-    return inOrder(findings)
+    const { findings, place } = await this.#run(this.#deps.instances.get(name))
+    const known = place === null || obstacleOf(findings) ? undefined : this.#deps.faults.known(name, place)
+    return inOrder(known ? [...findings, known] : findings)
   }
 
   /** Also tests whether the callbacks of the helpdesk arrive. Callers that ask at the same time share the test. */
@@ -59,7 +67,7 @@ export class SetupChecks {
     const account = this.#deps.instances.get(name)
     return this.#flights.run(name, async () => {
       const { findings, version } = await this.#run(account)
-      const obstacle = findings.find((each) => each.result === 'broken' && beforeRoundTrip.includes(each.name))
+      const obstacle = obstacleOf(findings)
       const tested =
         obstacle || version === null
           ? untested('round_trip', obstacle?.sentence ?? 'Chatwoot does not tell its version')
@@ -93,7 +101,11 @@ export class SetupChecks {
     const access = await routing.accessOf(record)
     if (!access) {
       const rest = ofHelpdesk.map((name) => untested(name, 'no helpdesk inbox is configured'))
-      return { findings: [noDestination(record.name), ...rest], version: null }
+      return {
+        findings: [noDestination(record.name, (await routing.accountOf(record)) !== null), ...rest],
+        version: null,
+        place: null,
+      }
     }
     const report = await destinations.run(record, access)
     findings.note(destinationPart(access), report.findings)
@@ -101,8 +113,12 @@ export class SetupChecks {
       'helpdesk_configured',
       `messages go to inbox ${access.inboxId} of account ${access.accountId}`,
     )
-    return { ...report, findings: [configured, ...report.findings] }
+    return { ...report, place: inboxPlace(access), findings: [configured, ...report.findings] }
   }
+}
+
+function obstacleOf(findings: readonly Finding[]): Finding | undefined {
+  return findings.find(({ name, result }) => result === 'broken' && beforeRoundTrip.includes(name))
 }
 
 function inOrder(findings: readonly Finding[]): Finding[] {

@@ -57,3 +57,12 @@ test('two accesses to one place are told apart, and a part that is no longer che
   findings.keepOnly(new Set([processPart.key]))
   assert.deepEqual([findings.list(), lines()], [[], [1, 0, 0, 1]])
 })
+
+test('another cure of a check that stays broken is logged, because the problem is another one', () => {
+  const { findings, lines } = open()
+  findings.note(part, [broken('webhook_address', 'empty', 'set it')])
+  findings.note(part, [broken('webhook_address', 'elsewhere', 'set it with force')])
+  findings.note(part, [broken('webhook_address', 'elsewhere', 'set it with force')])
+  assert.deepEqual([findings.list().length, lines()], [1, [2, 0, 0, 0]])
+  assert.deepEqual(findings.brokenKeys(), new Set([part.key]))
+})

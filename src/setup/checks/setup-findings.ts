@@ -44,6 +44,12 @@ export class SetupFindings {
     return broken.map(({ destination, name, sentence, cure, since }) => ({ destination, name, sentence, cure, since }))
   }
 
+  /** The keys of the parts in which something is broken. */
+  brokenKeys(): Set<string> {
+    const broken = [...this.#known].filter(([, part]) => [...part.values()].some(({ result }) => result === 'broken'))
+    return new Set(broken.map(([key]) => key))
+  }
+
   note(part: CheckedPart, findings: readonly Finding[]): void {
     const known = getOrCreate(this.#known, part.key, () => new Map<CheckName, Known>())
     for (const finding of findings) this.#noteOne(part, known, finding)
@@ -71,7 +77,8 @@ export class SetupFindings {
     }
     const since = before?.since ?? clock.now()
     known.set(name, { destination, name, result, sentence, cure: cure ?? '', since })
-    if (before?.result === result) return
+    // Sentences have numbers that change all the time. Another cure means another problem.
+    if (before?.result === result && before.cure === cure) return
     const facts = { destination, check: name, sentence, cure }
     if (result === 'broken') log.warn(facts, 'a check of the set-up fails')
     else log.info(facts, 'a check of the set-up has advice')

@@ -18,6 +18,8 @@ type Bed = {
   processes: () => number
   noted: { destination: string | null; names: string[] }[]
   kept: () => ReadonlySet<string>
+  /** What the findings name as broken. */
+  broken: Set<string>
   /** Checks wait for it. */
   hold: { until: Promise<void> }
   /** Lets the time pass as the worker of the watch does. */
@@ -34,6 +36,7 @@ function setUp(inboxes: readonly number[], random = () => 0.5): Bed {
   }))
   const checked: number[] = []
   const noted: Bed['noted'] = []
+  const broken = new Set<string>()
   const hold = { until: Promise.resolve() }
   let [processes, kept] = [0, new Set<string>() as ReadonlySet<string>]
   const accessOf = ({ inboxId }: { inboxId: number }): Promise<InboxAccess | null> =>
@@ -45,12 +48,13 @@ function setUp(inboxes: readonly number[], random = () => 0.5): Bed {
   }
   const watch = new SetupWatch({
     instances: { records: () => records },
-    routing: { accessOf },
+    routing: { accessOf, accountOf: () => Promise.resolve(null) },
     destinations: { run },
     process: { run: () => Promise.resolve(((processes += 1), [])) },
     findings: {
       note: ({ destination }, findings) => noted.push({ destination, names: findings.map(({ name }) => name) }),
       keepOnly: (keys) => (kept = keys),
+      brokenKeys: () => broken,
     },
     clock,
     random,
@@ -61,7 +65,7 @@ function setUp(inboxes: readonly number[], random = () => 0.5): Bed {
       await clock.advance(seconds * 1000)
     }
   }
-  return { clock, watch, records, checked, processes: () => processes, noted, kept: () => kept, hold, pass }
+  return { clock, watch, records, checked, processes: () => processes, noted, kept: () => kept, broken, hold, pass }
 }
 
 test('one inbox is checked at the start and then once in five minutes, and so is the process', async () => {
@@ -156,4 +160,14 @@ test('a stop does not wait for a helpdesk that does not answer, and notes nothin
   assert.equal(bed.noted.length, noted)
   await bed.watch.run()
   assert.deepEqual(bed.checked, [7])
+})
+
+test('after a change of the configuration, what is broken is checked with the next run, and the rest in its turn', async () => {
+  const bed = setUp([7, 8], () => 0)
+  await bed.pass(minute)
+  const [ofSeven = ''] = [...bed.kept()].filter((key) => key.includes('|7'))
+  bed.broken.add(ofSeven)
+  bed.watch.recheckBroken()
+  await bed.watch.run()
+  assert.deepEqual(bed.checked, [7, 8, 7])
 })

@@ -21,10 +21,10 @@ type Turn = { dueAt: number; key: string | null }
 
 type Deps = {
   instances: { records(): readonly WatchedInstance[] }
-  routing: Pick<Routing, 'accessOf'>
+  routing: Pick<Routing, 'accessOf' | 'accountOf'>
   destinations: Pick<DestinationChecks, 'run'>
   process: Pick<ProcessChecks, 'run'>
-  findings: Pick<SetupFindings, 'note' | 'keepOnly'>
+  findings: Pick<SetupFindings, 'note' | 'keepOnly' | 'brokenKeys'>
   clock: Pick<Clock, 'monotonic'>
   random: () => number
 }
@@ -33,8 +33,9 @@ const everyMs = 5 * 60_000
 /** The first turns after a start are spread over this time for each instance, and over five minutes at most. */
 const spreadMs = 600
 const checksAtOnce = 4
-/** Linked instances without a helpdesk inbox are one part: an operator sets up the helpdesk for all of them. */
-const unconfigured = { key: 'no helpdesk', destination: null }
+/** Linked instances without a helpdesk are one part, and so are those that lack only the helpdesk inbox. */
+const noHelpdesk = { key: 'no helpdesk', destination: null }
+const noInbox = { key: 'no helpdesk inbox', destination: null }
 
 export class SetupWatch implements PerInstance {
   readonly #deps: Deps
@@ -57,6 +58,14 @@ export class SetupWatch implements PerInstance {
       if (!signal.aborted) throw error
     })
     this.#forgetUnused()
+  }
+
+  /** The configuration changed, so what is broken is checked again with the next run. */
+  recheckBroken(): void {
+    const now = this.#deps.clock.monotonic()
+    const broken = this.#deps.findings.brokenKeys()
+    for (const key of broken) this.#checkedAt.delete(key)
+    for (const turn of this.#turns.values()) if (turn.key !== null && broken.has(turn.key)) turn.dueAt = now
   }
 
   leave(instance: InstanceName): void {
@@ -87,13 +96,16 @@ export class SetupWatch implements PerInstance {
   async #takeTurn(instance: WatchedInstance): Promise<void> {
     const { routing, destinations, findings } = this.#deps
     const access = await routing.accessOf(instance)
-    const part = access ? destinationPart(access) : unconfigured
+    const hasHelpdesk = access !== null || (await routing.accountOf(instance)) !== null
+    const part = access ? destinationPart(access) : hasHelpdesk ? noInbox : noHelpdesk
     const turn = this.#turns.get(instance.name)
     // Before an account is linked, there are no messages to deliver.
     if (!turn || (!access && instance.jid === null)) return
     turn.key = part.key
     await this.#once(part.key, async () => {
-      const checked = access ? (await destinations.run(instance, access)).findings : [noDestination('<name>')]
+      const checked = access
+        ? (await destinations.run(instance, access)).findings
+        : [noDestination('<name>', hasHelpdesk)]
       if (!this.#stop.signal.aborted) findings.note(part, checked)
     })
   }

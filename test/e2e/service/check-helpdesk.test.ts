@@ -132,7 +132,8 @@ describe('the access to the helpdesk', () => {
   })
 
   test('an instance without a helpdesk is told to set one, and the rest is not tested', async () => {
-    await using world = await World.unlinked({ environment: { DOWNSTREAM_BASE_URL: '', DOWNSTREAM_API_TOKEN: '' } })
+    const environment = { DOWNSTREAM_BASE_URL: '', DOWNSTREAM_API_TOKEN: '', DOWNSTREAM_INBOX_ID: '0' }
+    await using world = await World.unlinked({ environment })
     await world.create({ name: 'shop', owner_tag: 'acme' })
     const report = await checkSetup(world.service, 'shop')
     const { result, cure } = checkOf(report, 'helpdesk_configured')
@@ -140,6 +141,11 @@ describe('the access to the helpdesk', () => {
     assert.match(cure ?? '', /DOWNSTREAM_BASE_URL/)
     const names = ['helpdesk_reachable', 'token', 'account', 'role', 'api_inbox', 'webhook_address', 'clock']
     for (const name of names) assert.equal(checkOf(report, name).result, 'untested')
+    const withoutInbox = { ...tenantSettings(world.helpdesk), downstream_inbox_id: 0 }
+    await world.service.request('PUT', '/api/tenants/acme', { body: withoutInbox })
+    const missing = checkOf(await checkSetup(world.service, 'shop'), 'helpdesk_configured')
+    assert.match(missing.sentence, /no helpdesk inbox is configured/)
+    assert.match(missing.cure ?? '', /^POST \/api\/instances\/shop\/inbox/)
     await world.service.request('PUT', '/api/tenants/acme', { body: tenantSettings(world.helpdesk) })
     assert.equal(checkOf(await checkSetup(world.service, 'shop'), 'helpdesk_configured').result, 'ok')
   })

@@ -35,7 +35,7 @@ test('WhatsApp that cannot be reached is named with its cause; a connected accou
   const { result, sentence, cure } = await reach()
   assert.equal(result, 'broken')
   assert.match(sentence, /WhatsApp cannot be reached: .*127\.0\.0\.1/)
-  assert.match(cure ?? '', /port 443/)
+  assert.match(cure ?? '', /^check SERVICE_NETWORK_URL/, 'the cure of checks.network_unreachable')
   await world.restartService({ SERVICE_NETWORK_URL: world.network.url })
   assert.equal((await reach()).sentence, 'WhatsApp can be reached')
   await world.pair('shop')
@@ -48,12 +48,24 @@ test('WhatsApp is asked through the proxy of the instance, and never directly', 
   const reach = async () => checkOf(await checkSetup(world.service, 'shop'), 'whatsapp_reachable')
   const { result, cure } = await reach()
   assert.equal(result, 'broken')
-  assert.match(cure ?? '', /check the proxy \(network_proxy of the instance/)
+  assert.match(cure ?? '', /check that the proxy runs .* network_proxy of the instance/)
   assert.doesNotMatch(JSON.stringify(await reach()), /passw0rd/)
   const inHealth = (await world.health()).checks.setup.map(({ name }) => name)
   assert.ok(!inHealth.includes('whatsapp_reachable'), 'a proxy of one instance says nothing about the others')
   await world.patch('shop', { network_proxy: null })
   assert.equal((await reach()).result, 'ok')
+})
+
+test('linked accounts that cannot reach WhatsApp have one entry in health', async () => {
+  await using world = await World.open()
+  await world.network.goAway()
+  await waitUntil('the account has failed', async () => {
+    return (await world.health()).checks.network_unreachable.length === 1
+  })
+  const { cure } = checkOf(await checkSetup(world.service, 'n0'), 'whatsapp_reachable')
+  const { checks } = await world.health()
+  assert.equal(cure, checks.network_unreachable[0]?.cure)
+  assert.ok(!checks.setup.some(({ name }) => name === 'whatsapp_reachable'))
 })
 
 test('a client version that WhatsApp refuses is named, and the cure of a pinned one removes the setting', async () => {

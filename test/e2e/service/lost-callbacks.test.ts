@@ -89,7 +89,7 @@ test('a message that the service itself refused or failed is no lost callback', 
   assert.deepEqual(world.service.logs.withMessage(warning), [])
 })
 
-test('a new secret of the helpdesk inbox, which the service does not know: the advice names the setting', async () => {
+test('a new secret of the helpdesk inbox, which the service does not know: the advice leads to the refusal and its cure', async () => {
   const clock = new LeapingClock()
   await using world = await AgentWorld.open({ clock, helpdesk: { clock } })
   await customerWrites(world, clock, 'before')
@@ -97,5 +97,5 @@ test('a new secret of the helpdesk inbox, which the service does not know: the a
   for (const text of ['one', 'two']) await customerWrites(world, clock, text)
   const [lost] = await lostOf(world)
   assert.equal(lost?.reason, '401 Unauthorized')
-  assert.match(lost.advice, /WEBHOOK_HMAC_SECRET/)
+  assert.match(lost.advice, /callbacks_refused/)
 })

@@ -67,17 +67,47 @@ test('a private address that Chatwoot refuses: Chatwoot says why, and the cure n
   assert.deepEqual((await world.health()).checks.callbacks_lost, [])
 })
 
-test('a secret that the service does not know, and an address that is empty', async () => {
-  const clock = new LeapingClock()
-  await using world = await AgentWorld.open({ clock, helpdesk: { clock } })
-  await world.desk.post('/inboxes/1/reset_secret')
-  const refused = await failing(world, clock)
-  assert.match(refused.sentence, /401 Unauthorized/)
-  assert.match(refused.cure ?? '', /WEBHOOK_HMAC_SECRET/)
+test('an empty address and an unknown secret are told by their own checks, and the round trip is not tested', async () => {
+  await using world = await AgentWorld.open()
+  const told = async () => {
+    const report = await checkSetup(world.service, 'n0', 'POST')
+    const names = report.checks.filter(({ result }) => result === 'broken').map(({ name }) => name)
+    return [...names, checkOf(report, 'round_trip').result]
+  }
   await world.desk.patch('/inboxes/1', { channel: { webhook_url: '' } })
-  const silent = await failing(world, clock)
-  assert.match(silent.sentence, /sends no callback/)
-  assert.match(silent.cure ?? '', /webhook address/)
+  assert.deepEqual(await told(), ['webhook_address', 'untested'])
+  await world.listen()
+  await world.desk.post('/inboxes/1/reset_secret')
+  assert.deepEqual(await told(), ['webhook_secret', 'untested'])
+  assert.deepEqual(operations(world), [])
+})
+
+test('a callback that the service refuses: the finding and health have one cure', async () => {
+  const clock = new LeapingClock()
+  const environment = { WEBHOOK_HMAC_SECRET: 'a Chatwoot 4.3 signs nothing' }
+  await using world = await AgentWorld.open({ clock, environment, helpdesk: { clock, version: '4.3' } })
+  const { result, sentence, cure } = await failing(world, clock)
+  assert.equal(result, 'broken')
+  assert.match(sentence, /the service refuses the callbacks of Chatwoot: .*no signature/)
+  const { checks } = await world.health()
+  assert.deepEqual(
+    checks.callbacks_refused.map((refused) => [refused.reason, refused.cure]),
+    [['not_signed', cure]],
+  )
+  assert.match(checks.callbacks_lost[0]?.advice ?? '', /callbacks_refused/)
+  assert.doesNotMatch(checks.callbacks_lost[0]?.advice ?? '', /WEBHOOK_HMAC_SECRET/)
+})
+
+test('the check without a round trip tells what is known of lost and of refused callbacks', async () => {
+  const clock = new LeapingClock()
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock, allowPrivateNetwork: false } })
+  const names = async () => (await checkSetup(world.service, 'n0')).checks.map(({ name }) => name)
+  assert.ok(!(await names()).includes('round_trip'))
+  const tested = await failing(world, clock)
+  assert.deepEqual(checkOf(await checkSetup(world.service, 'n0'), 'round_trip'), tested)
+  world.helpdesk.configure({ allowPrivateNetwork: true })
+  assert.equal((await roundTrip(world)).result, 'ok')
+  assert.ok(!(await names()).includes('round_trip'))
 })
 
 test('an inbox that cannot be used is not tested', async () => {

@@ -14,12 +14,14 @@ const roundMs = 5 * 60_000
 
 const brokenIn = async (world: World) => (await world.health()).checks.setup.map(({ name }) => name)
 
+/** Runs the worker of the watch once, and waits for its checks. */
+const runWatch = async (world: World) => world.service.app.workers.get('setup-watch')?.tick()
+
 test('an address that is not ours degrades health, is logged once and counted; the cure ends it', async () => {
   const clock = new LeapingClock()
-  await using world = await AgentWorld.open({ clock, helpdesk: { clock }, watchesSetup: true })
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock } })
   await world.desk.patch('/inboxes/1', { channel: { webhook_url: '' } })
-  await clock.advance(10_000)
-  await waitUntil('the check is made', async () => (await brokenIn(world)).length > 0)
+  await runWatch(world)
   const { status, checks } = await world.health()
   assert.equal(status, 'degraded')
   const [problem, ...more] = checks.setup
@@ -33,13 +35,15 @@ test('an address that is not ours degrades health, is logged once and counted; t
   const asked = () => world.helpdesk.requests.filter(({ path }) => path === '/api').length
   const before = asked()
   await clock.advance(roundMs)
-  await waitUntil('the check is made again', () => asked() > before)
+  await runWatch(world)
+  assert.equal(asked(), before + 1)
   assert.equal((await world.health()).checks.setup[0]?.since, since)
   const lines = world.service.logs.withMessage(fails).filter(({ check }) => check === 'webhook_address')
   assert.equal(lines.length, 1)
   await world.listen()
   await clock.advance(roundMs)
-  await waitUntil('the cure is noticed', async () => (await brokenIn(world)).length === 0)
+  await runWatch(world)
+  assert.deepEqual(await brokenIn(world), [])
   assert.equal((await world.health()).status, 'ok')
   assert.deepEqual(
     world.service.logs.withMessage(passes).map(({ check }) => check),
@@ -49,26 +53,34 @@ test('an address that is not ours degrades health, is logged once and counted; t
 
 test('a check on request shows the cure in health at once', async () => {
   await using world = await AgentWorld.open()
-  const watch = world.service.app.workers.get('setup-watch')
   await world.desk.patch('/inboxes/1', { channel: { webhook_url: 'not a url' } })
-  await watch?.tick()
+  await runWatch(world)
   assert.deepEqual(await brokenIn(world), ['webhook_address'])
   await world.listen()
   await world.service.get('/api/instances/n0/check')
   assert.deepEqual(await brokenIn(world), [])
 })
 
+test('a change of the configuration that cures is noticed with the next run', async () => {
+  await using world = await AgentWorld.open()
+  await world.patch('n0', { inbox_id: 99 })
+  await runWatch(world)
+  assert.deepEqual(await brokenIn(world), ['api_inbox'])
+  await world.patch('n0', { inbox_id: 0 })
+  await runWatch(world)
+  assert.deepEqual(await brokenIn(world), [])
+})
+
 test('accounts that share an inbox are one entry, and a deleted instance leaves none', async () => {
   await using world = await World.open({ accounts: 3 })
-  const watch = world.service.app.workers.get('setup-watch')
   const asked = world.helpdesk.requests.length
-  await watch?.tick()
+  await runWatch(world)
   const questions = world.helpdesk.requests.slice(asked).filter(({ path }) => path === '/api')
   assert.ok(questions.length <= 1, `${questions.length} checks of one inbox`)
   for (const name of ['n0', 'n1', 'n2']) await world.service.get(`/api/instances/${name}/check`)
   assert.deepEqual(await brokenIn(world), ['webhook_address'])
   for (const name of ['n0', 'n1', 'n2']) await world.service.request('DELETE', `/api/instances/${name}`)
-  await watch?.tick()
+  await runWatch(world)
   assert.deepEqual(await brokenIn(world), [])
 })
 
