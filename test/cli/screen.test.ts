@@ -70,7 +70,7 @@ test('a picture fits if the whole of it stands in the window, above the line of 
 test('a sentence that is wider than the window counts as several lines', () => {
   const { screen, taken } = newTerminal({ columns: 10 })
   screen.show(['\x1b[38;5;16mten wide..\x1b[0m', 'b'])
-  screen.say('this sentence takes three lines')
+  screen.say('this sentence takes four lines now')
   taken()
   screen.show(['c'])
   assert.equal(taken(), '\x1b[6A\x1b[Jc\n')

@@ -28,7 +28,7 @@ const refusedWith = (sentence: RegExp) => (error: unknown) => {
   return true
 }
 
-test('an answer that is no JSON does not come from the service, whatever its status', async () => {
+test('an answer that is no JSON does not come from the service, with any status', async () => {
   const answers = [
     { status: 200, headers: { 'content-type': 'text/html' }, text: '<html></html>' },
     { status: 404, headers: { 'content-type': 'text/html' }, text: '<html></html>' },
