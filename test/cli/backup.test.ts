@@ -159,7 +159,7 @@ describe('npm run backup and npm run restore', { concurrency: 2 }, () => {
       chmodSync(each, 0o444)
     }
     chmodSync(folder, 0o555)
-    const [command = '', ...args] = [...(unprivileged ?? []), process.execPath, 'cli/restore.ts', file, '--yes']
+    const [command, ...args] = [...(unprivileged ?? []), process.execPath, 'cli/restore.ts', file, '--yes']
     const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: `file:${path}` }
     const { status, stderr } = spawnSync(command, args, { env, encoding: 'utf8' })
     chmodSync(folder, 0o755)
