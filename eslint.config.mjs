@@ -43,6 +43,6 @@ export default defineConfig(
       ),
     },
   },
-  { files: ['bin/load-service.cjs'], languageOptions: { ecmaVersion: 2020 } },
+  { files: ['bin/load-program.cjs'], languageOptions: { ecmaVersion: 2020 } },
   { files: ['bench/**', 'cli/**', 'scripts/**', 'sim/cli.ts', 'src/main.ts'], rules: { 'no-console': 'off' } },
 )

@@ -1,4 +1,5 @@
 // Starts the service, or says in one sentence why this machine cannot run it. Any Node can read this file: it is ES5.
+// With the name of a program of the terminal, such as `link shop`, it starts that program instead.
 'use strict'
 
 var fs = require('fs')
@@ -13,6 +14,7 @@ var hasLauncherAsParent = launcher > 0 && launcher !== process.pid
 // Read first: a parent that ends while the service loads is noticed, too.
 var parent = hasLauncherAsParent ? launcher : process.ppid
 var checkEveryMs = 1000
+var programs = ['link', 'doctor', 'backup', 'restore']
 
 function giveUp(sentence) {
   console.error(sentence)
@@ -134,12 +136,22 @@ function stopWithParent() {
   watch.unref()
 }
 
+// The file to run. A program of the terminal sees its own arguments only.
+function takeFile() {
+  var name = process.argv[2]
+  if (name === undefined) return 'src/main.ts'
+  if (programs.indexOf(name) < 0)
+    giveUp('there is no program ' + JSON.stringify(name) + ': the programs are ' + programs.join(', '))
+  process.argv.splice(1, 2, path.join(root, 'cli', name + '.ts'))
+  return 'cli/' + name + '.ts'
+}
+
 function start() {
   if (!isAtLeast(process.version.replace('v', ''), needed)) return useAnotherNode()
   refuseMissingPackages()
   if (readEnvFile().some(isForNode)) return handOver(process.execPath)
   if (hasLauncherAsParent || isStartedByNpm()) stopWithParent()
-  require('./load-service.cjs')
+  require('./load-program.cjs')(takeFile())
 }
 
 start()

@@ -18,7 +18,7 @@ export type Wish = {
 }
 
 type Deps = {
-  client: Pick<ServiceClient, 'ask' | 'expect'>
+  client: Pick<ServiceClient, 'ask' | 'askText' | 'expect'>
   screen: Screen
   colours: boolean
   clock: Clock
@@ -36,6 +36,8 @@ type Detail = {
 }
 
 const lookEveryMs = 1000
+/** Lines for the sentences below a code. */
+const roomBelow = 3
 const scanAdvice = 'On the phone: WhatsApp, Settings, Linked devices, Link a device. Then scan this code.'
 const codeAdvice = 'On the phone: WhatsApp, Settings, Linked devices, Link a device, Link with phone number instead.'
 
@@ -100,11 +102,16 @@ export class AccountLink {
 
   async #showQr(generatedAt: string | null): Promise<void> {
     const { client, screen, colours } = this.#deps
-    const { status, text } = await client.ask('GET', `${this.#path}/qr?format=text`)
+    const text = await client.askText(`${this.#path}/qr?format=text`)
     // The code was scanned in this moment.
-    if (status !== 200) return
+    if (text === undefined) return
     this.#shown = generatedAt
-    screen.show([...drawQr(text, { colours }), scanAdvice])
+    const picture = drawQr(text, { colours })
+    screen.show([...picture, scanAdvice])
+    // A code is a square, and a line shows two rows of it.
+    const [width, height] = [picture.length * 2, picture.length + roomBelow]
+    if (!screen.fits({ width, height }))
+      screen.say(`This window is too small: make it ${width} columns wide and ${height + 1} lines high.`)
   }
 
   async #showPairingCode(phone: string): Promise<void> {

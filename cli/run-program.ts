@@ -47,9 +47,10 @@ async function exitCodeOf(program: Program, stopped: AbortSignal): Promise<numbe
   }
 }
 
-/** The message of such an error says what to do. Any other error needs its stack. */
-function isExpected(error: unknown): error is Error {
-  return error instanceof CliError || error instanceof StartError || error instanceof BackupError
+/** The message of such an error says what to do, or which file the system refuses. Any other error needs its stack. */
+export function isExpected(error: unknown): error is Error {
+  if (error instanceof CliError || error instanceof StartError || error instanceof BackupError) return true
+  return error instanceof Error && 'syscall' in error && 'path' in error
 }
 
 export function readArguments({ help, options, names }: Omit<Program, 'run'>, args: string[]): Arguments {

@@ -1,6 +1,8 @@
 // Prints sentences and a picture that is replaced in place where the terminal allows it.
 
-type Output = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'rows'>
+import { stripVTControlCharacters } from 'node:util'
+
+type Output = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'rows' | 'columns'>
 
 export class Screen {
   readonly #output: Output
@@ -31,6 +33,13 @@ export class Screen {
     this.#print(lines)
   }
 
+  /** Whether a picture of this size can be seen whole. A file shows any picture. */
+  fits({ width, height }: { width: number; height: number }): boolean {
+    const { isTTY, rows, columns } = this.#output
+    // The cursor stands in a line of its own below the picture.
+    return !isTTY || (width <= columns && height < rows)
+  }
+
   /** The picture stays: it is not valid any more, or other things follow. */
   keep(): void {
     this.#linesSincePicture = undefined
@@ -38,6 +47,14 @@ export class Screen {
 
   #print(lines: readonly string[]): void {
     this.#output.write(`${lines.join('\n')}\n`)
-    if (this.#linesSincePicture !== undefined) this.#linesSincePicture += lines.length
+    if (this.#linesSincePicture === undefined) return
+    for (const line of lines) this.#linesSincePicture += this.#heightOf(line)
+  }
+
+  /** A line that is wider than the window goes on in the next one. */
+  #heightOf(line: string): number {
+    const { isTTY, columns } = this.#output
+    const width = stripVTControlCharacters(line).length
+    return isTTY && width > columns ? Math.ceil(width / columns) : 1
   }
 }

@@ -7,6 +7,9 @@ import { CliError, exitCodes } from './cli-error.ts'
 
 export type Answer = { status: number; body: Record<string, unknown>; text: string }
 
+/** `value` is undefined if the text is no JSON. */
+type Received = { status: number; text: string; value: unknown }
+
 type Method = 'GET' | 'POST'
 
 type Options = { url: string; token: string; signal: AbortSignal; timeoutMs: number }
@@ -21,10 +24,15 @@ export class ServiceClient {
 
   /** The answer of the service, also when it is a refusal. */
   async ask(method: Method, path: string, body?: object): Promise<Answer> {
-    const { status, text, isJson } = await this.#request(method, path, body)
-    if (status === 401) throw new CliError(wrongToken, exitCodes.unasked)
-    if (!isJson && status >= 400) throw new CliError(this.#stranger(), exitCodes.unasked)
-    return { status, text, body: isJson ? parseObject(text) : {} }
+    return this.#read(await this.#request(method, path, body))
+  }
+
+  /** A text, such as a QR code; undefined if the service has none. */
+  async askText(path: string): Promise<string | undefined> {
+    const received = await this.#request('GET', path)
+    if (received.status === 200) return received.text
+    this.#read(received)
+    return undefined
   }
 
   /** The answer, if the service did what was asked. */
@@ -34,14 +42,35 @@ export class ServiceClient {
     throw new CliError(sentenceOf(answer), answer.status >= 500 ? exitCodes.unasked : exitCodes.wrong)
   }
 
-  async #request(method: Method, path: string, body: object | undefined) {
+  #read({ status, text, value }: Received): Answer {
+    if (status === 401) throw new CliError(wrongToken, exitCodes.unasked)
+    if (value === undefined) throw new CliError(this.#stranger(), exitCodes.unasked)
+    const body = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+    return { status, text, body }
+  }
+
+  async #request(method: Method, path: string, body?: object): Promise<Received> {
+    const answer = await this.#send(method, path, body)
+    const { status, headers } = answer
+    const { location } = headers
+    if (status >= 300 && status < 400 && URL.canParse(String(location), this.#options.url)) {
+      const { origin } = new URL(String(location), this.#options.url)
+      const sentence = `${this.#options.url} leads to ${origin}: name that address with --url.`
+      throw new CliError(sentence, exitCodes.unasked)
+    }
+    const isJson = String(headers['content-type']).startsWith('application/json')
+    const text = answer.text()
+    return { status, text, value: isJson ? parseJson(text) : undefined }
+  }
+
+  async #send(method: Method, path: string, body: object | undefined) {
     const { url, token, signal, timeoutMs } = this.#options
     const headers = {
       ...(token !== '' && { authorization: `Bearer ${token}` }),
       ...(body && { 'content-type': 'application/json' }),
     }
     try {
-      const answer = await this.#egress.request({
+      return await this.#egress.request({
         method,
         url: new URL(path, url),
         headers,
@@ -49,8 +78,6 @@ export class ServiceClient {
         timeoutMs,
         signal,
       })
-      const isJson = String(answer.headers['content-type']).startsWith('application/json')
-      return { status: answer.status, text: answer.text(), isJson }
     } catch (cause) {
       signal.throwIfAborted()
       const why = cause instanceof Error ? cause.message : String(cause)
@@ -92,7 +119,10 @@ export function sentenceOf({ status, body }: Answer): string {
   return typeof body['error'] === 'string' ? body['error'] : `the service answered ${status}`
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(text)
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { isListOnly } from './node-tests.ts'
 
 // The longest comes first, so that the others run beside it.
 const waiting = ['check:lint', 'check:types', 'check:format', 'check:unused', 'check:generated']
@@ -27,7 +28,8 @@ async function runWaiting(): Promise<void> {
   }
 }
 
-await Promise.all([runWaiting(), runWaiting()])
+if (isListOnly) console.log(waiting.join('\n'))
+else await Promise.all([runWaiting(), runWaiting()])
 if (failed.length > 0) {
   console.error(`Failed: ${failed.join(', ')}. npm run <name> runs one of them again.`)
   process.exitCode = 1

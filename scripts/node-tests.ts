@@ -1,6 +1,10 @@
 // Starts node's test runner with the options that every run of our tests needs.
 
+import { globSync } from 'node:fs'
 import { runNode } from './run-node.ts'
+
+/** The scripts print what they would run, and run nothing. */
+export const isListOnly = process.env['LIST_ONLY'] === '1'
 
 // Four processes run at a time on two cores, because tests mostly wait.
 const options = [
@@ -19,6 +23,12 @@ export type TestRun = {
   environment?: Readonly<Record<string, string>>
 }
 
-export function runNodeTests({ files, flags = [], environment }: TestRun): Promise<void> {
-  return runNode([...options, ...flags, ...files], environment)
+export async function runNodeTests({ files, flags = [], environment }: TestRun): Promise<void> {
+  if (isListOnly)
+    console.log(
+      globSync([...files])
+        .sort()
+        .join('\n'),
+    )
+  else await runNode([...options, ...flags, ...files], environment)
 }

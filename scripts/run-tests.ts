@@ -1,6 +1,6 @@
 // Runs a named set of tests: `node scripts/run-tests.ts fast`. Options that follow go to node; files that follow replace the set's own.
 
-import { runNodeTests } from './node-tests.ts'
+import { isListOnly, runNodeTests } from './node-tests.ts'
 import type { TestRun } from './node-tests.ts'
 import { groupTests, writeGroups } from './test-groups.ts'
 
@@ -30,7 +30,7 @@ if (!set) {
 const { inGroups = false, ...run } = set
 const flags = [...(run.flags ?? []), ...rest.filter((argument) => argument.startsWith('-'))]
 const files = rest.filter((argument) => !argument.startsWith('-'))
-if (files.length > 0 || !inGroups) {
+if (files.length > 0 || !inGroups || isListOnly) {
   await runNodeTests({ ...run, flags, files: files.length > 0 ? files : run.files })
 } else {
   using groups = writeGroups(groupTests(run.files))

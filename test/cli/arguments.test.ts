@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { CliError } from '../../cli/cli-error.ts'
-import { readArguments } from '../../cli/run-program.ts'
+import { isExpected, readArguments } from '../../cli/run-program.ts'
 import { locateService } from '../../cli/service-client.ts'
 import { CliProcess } from './harness/cli-process.ts'
 
@@ -50,4 +51,9 @@ test('every program explains itself', async () => {
     assert.deepEqual([code, errors], [0, ''])
     assert.match(output, new RegExp(`^Usage: npm run ${name} -- `))
   }
+})
+
+test('a file that the system refuses is named without a stack, a fault of the code is not', () => {
+  assert.throws(() => readFileSync('/nowhere/backup.db'), isExpected)
+  assert.equal(isExpected(new TypeError('x is not a function')), false)
 })

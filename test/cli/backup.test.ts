@@ -1,12 +1,15 @@
 // Makes backups of a running service and restores them with the programs of the terminal.
 
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { writeReason } from '../../src/core/reasons/reason.ts'
 import { AgentWorld } from '../harness/agent-world.ts'
+import { unprivileged, withoutUnprivileged } from '../harness/unprivileged.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { CliProcess } from './harness/cli-process.ts'
 
@@ -142,6 +145,27 @@ describe('npm run backup and npm run restore', { concurrency: 2 }, () => {
     const { code, errors, output } = await stage.restore()
     assert.deepEqual([code, errors], [1, 'Nothing was changed: add --yes to restore.\n'])
     assert.match(output, /ratchets/)
+  })
+
+  test('a user who may not write the database is told so in one sentence', { skip: withoutUnprivileged }, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'causeway-readonly-'))
+    const [path, file] = [join(folder, 'service.db'), join(folder, 'backup.db')]
+    for (const each of [path, file]) {
+      using database = new DatabaseSync(each)
+      database.exec(
+        "CREATE TABLE lease (name, owner, epoch, expires_at); INSERT INTO lease VALUES ('service', '', 1, 0)",
+      )
+      database.exec('PRAGMA journal_mode = WAL')
+      chmodSync(each, 0o444)
+    }
+    chmodSync(folder, 0o555)
+    const [command, ...args] = [...(unprivileged ?? []), process.execPath, 'cli/restore.ts', file, '--yes']
+    const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: `file:${path}` }
+    const { status, stderr } = spawnSync(command, args, { env, encoding: 'utf8' })
+    chmodSync(folder, 0o755)
+    rmSync(folder, { recursive: true })
+    assert.match(stderr, /^this user may not write \S+service\.db: run this as the user of the service\n$/)
+    assert.equal(status, 1)
   })
 
   test('a PostgreSQL database is left to its own programs', async () => {

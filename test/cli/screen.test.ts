@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Screen } from '../../cli/screen.ts'
 
-function newTerminal({ isTTY = true, rows = 40 } = {}) {
+function newTerminal({ isTTY = true, rows = 40, columns = 80 } = {}) {
   let written = ''
   const output = {
     isTTY,
     rows,
+    columns,
     write: (text: string) => {
       written += text
       return true
@@ -56,4 +57,21 @@ test('a sentence that stands there already is not repeated', () => {
   screen.show(['a'])
   screen.say('waiting')
   assert.equal(taken(), 'a\nwaiting\n')
+})
+
+test('a picture fits if the whole of it stands in the window, above the line of the cursor', () => {
+  const { screen } = newTerminal({ rows: 24, columns: 80 })
+  assert.equal(screen.fits({ width: 80, height: 23 }), true)
+  assert.equal(screen.fits({ width: 80, height: 24 }), false)
+  assert.equal(screen.fits({ width: 81, height: 23 }), false)
+  assert.equal(newTerminal({ isTTY: false, rows: 2 }).screen.fits({ width: 81, height: 24 }), true)
+})
+
+test('a sentence that is wider than the window counts as several lines', () => {
+  const { screen, taken } = newTerminal({ columns: 10 })
+  screen.show(['\x1b[38;5;16mten wide..\x1b[0m', 'b'])
+  screen.say('this sentence takes four lines now')
+  taken()
+  screen.show(['c'])
+  assert.equal(taken(), '\x1b[6A\x1b[Jc\n')
 })

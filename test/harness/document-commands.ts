@@ -28,6 +28,13 @@ export function commandsIn(document: string, text = readFileSync(document, 'utf8
   return commands
 }
 
+/** The commands that stand in a sentence or in a table. A command without arguments is only the name of a program. */
+export function inlineCommandsIn(document: string, text = readFileSync(document, 'utf8')): Command[] {
+  const found = text.matchAll(/`((?:npm run [\w:]+ -- |node |openssl )[^`<]+)`/g)
+  const texts = new Set(Array.from(found, ([, command = '']) => command))
+  return [...texts].map((command) => ({ document, section: 'in a sentence', block: 0, text: command }))
+}
+
 /** The names of all kinds of code blocks. */
 export function fencesIn(document: string): string[] {
   const marks = [...readFileSync(document, 'utf8').matchAll(/^ *```(.*)$/gm)].map(([, name = '']) => name)

@@ -54,10 +54,15 @@ export class RunningCommand {
     await waitUntil(what, async () => (await holds()) || ended(), { instead: () => this.output })
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends the command as Ctrl+C does, and waits until it has ended. */
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
     if (this.#code !== undefined) return
-    process.kill(-(this.#child.pid ?? 0), 'SIGKILL')
-    await waitUntil(`"${this.#text}" is killed`, () => this.#code !== undefined)
+    process.kill(-(this.#child.pid ?? 0), signal)
+    await waitUntil(`"${this.#text}" ends after ${signal}`, () => this.#code !== undefined)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop('SIGKILL')
   }
 }
 

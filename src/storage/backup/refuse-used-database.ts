@@ -5,7 +5,7 @@ import { BackupError } from './backup-file.ts'
 
 const busyTimeoutMs = 1000
 // Primary result codes: https://www.sqlite.org/rescode.html
-const [busy, corrupt, notADatabase] = [5, 11, 26]
+const [busy, readOnly, corrupt, cannotOpen, notADatabase] = [5, 8, 11, 14, 26]
 
 type Options = { now: number; shownOwner: (owner: string) => string }
 
@@ -27,6 +27,8 @@ export function refuseUsedDatabase(path: string, { now, shownOwner }: Options): 
   } catch (cause) {
     const code = codeOf(cause)
     if (code === busy) throw new BackupError(`${owner} uses the database: stop the service first`, { cause })
+    if (code === readOnly || code === cannotOpen)
+      throw new BackupError(`this user may not write ${path}: run this as the user of the service`, { cause })
     if (!isUnreadable(cause, code)) throw cause
   }
 }

@@ -3,30 +3,28 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { commandsIn, fencesIn } from '../../harness/document-commands.ts'
+import { commandsIn, fencesIn, inlineCommandsIn } from '../../harness/document-commands.ts'
 import type { Command } from '../../harness/document-commands.ts'
+import { DocumentShell } from '../../harness/document-shell.ts'
 import { RealWalk } from './harness/real-walk.ts'
 import { TrialWalk } from './harness/trial-walk.ts'
 
 const internet = 'needs the internet'
-const thisRun = 'runs the tests, and this is one of them'
-const gate = 'the gate runs it beside the tests'
-
 /** Commands that no test runs, and why. */
 const notRun: Readonly<Record<string, string>> = {
   'git clone <this repository> causeway && cd causeway': internet,
   'npm ci': internet,
-  'npm test': thisRun,
-  'npm run test:fast': thisRun,
-  'npm run test:room -- bridge/inbound/compose': thisRun,
-  'npm run test:room -- bridge/inbound': thisRun,
-  'npm run check': gate,
 }
 
 const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/README.md'])
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => file !== 'CHANGELOG.md')
-const printed = documents.flatMap((document) => commandsIn(document))
+/** Documents for people who run the service: the commands in their sentences and tables run, too. */
+const forOperators = ['README.md', 'docs/operations.md']
+const printed = [
+  ...documents.flatMap((document) => commandsIn(document)),
+  ...forOperators.flatMap((document) => inlineCommandsIn(document)),
+]
 const ran = new Set<Command>()
 const skip = process.platform === 'win32' && 'the commands are written for a POSIX shell'
 
@@ -47,11 +45,25 @@ describe('the commands of', { skip, concurrency: true }, () => {
     await walk.follow(commands)
     await walk.assertTwoWay()
     markRun(commands)
-    const operations = printed.filter(({ document, text }) => document === 'docs/operations.md' && !(text in notRun))
+    const operations = printed.filter(({ document }) => document === 'docs/operations.md')
+    const isRestore = ({ text }: Command) => text.startsWith('npm run restore ')
+    const isStart = ({ text }: Command) => text === 'node bin/start.cjs'
     // The proxy of the example does not exist. So this command ends the connection, and comes last.
     const isProxy = ({ section }: Command) => section === 'A proxy for one instance'
-    await walk.operate([...operations.filter((each) => !isProxy(each)), ...operations.filter(isProxy)])
+    const others = operations.filter((each) => !isRestore(each) && !isStart(each))
+    await walk.operate([...others.filter((each) => !isProxy(each)), ...others.filter(isProxy)])
+    const start = operations.find(isStart)
+    assert.ok(start)
+    await walk.operateStopped(operations.filter(isRestore), start)
     markRun(operations)
+  })
+
+  test('developers run tests and checks that exist', async () => {
+    const isForDevelopers = ({ text }: Command) => /^npm (?:test|run test:|run check)/.test(text)
+    const commands = printed.filter(isForDevelopers)
+    await using shell = await DocumentShell.open({ environment: { LIST_ONLY: '1' } })
+    for (const { text } of commands) assert.match(await shell.run(text), /^(?:\S+\.test\.(?:ts|mjs)|check:\w+)$/m, text)
+    markRun(commands)
   })
 
   test('README, "Try it without a phone", lead to a message in both directions', async () => {

@@ -1,4 +1,5 @@
-// The launcher on machines that cannot run the service as they are: another Node, missing packages, an .env file.
+// The launcher on machines that cannot run the service or a program of the terminal as they are: another Node, missing
+// packages, an .env file.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -15,9 +16,11 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
 // Stands in for the service: says what it was started with.
 const main = `console.log(JSON.stringify({
-  version: process.version, title: process.title, pid: process.pid,
+  version: process.version, title: process.title, pid: process.pid, args: process.argv.slice(2),
   HOST: process.env.HOST, PORT: process.env.PORT, LOG_LEVEL: process.env.LOG_LEVEL,
 }))`
+
+const programs = ['link', 'doctor', 'backup', 'restore'] as const
 
 type Pretended = { version?: string; platform?: string; execve?: '' }
 type Outcome = { code: number | null; output: string; errors: string; pid: number | undefined }
@@ -88,7 +91,7 @@ class Project {
     const project = new Project(await realpath(await mkdtemp(join(tmpdir(), 'causeway-project-'))))
     await cp(join(root, 'bin'), join(project.path, 'bin'), { recursive: true })
     await cp(join(root, 'package.json'), join(project.path, 'package.json'))
-    await project.write('src/main.ts', main)
+    for (const file of ['src/main.ts', ...programs.map((name) => `cli/${name}.ts`)]) await project.write(file, main)
     const packages = withPackages ? Object.keys(manifest.dependencies) : []
     for (const name of packages) await project.write(`node_modules/${name}/package.json`, '{}')
     if (withNode) {
@@ -106,24 +109,28 @@ class Project {
   }
 
   /** Runs the launcher to its end, on a Node that pretends to be another one. */
-  async run(pretended: Pretended = {}, environment: Record<string, string> = {}): Promise<Outcome> {
-    await using launched = await this.launch(pretended, environment)
+  async run(
+    pretended: Pretended = {},
+    environment: Record<string, string> = {},
+    script = manifest.scripts.start,
+  ): Promise<Outcome> {
+    await using launched = await this.launch(pretended, environment, { script })
     const code = await launched.ended
     const { output, errors, pid } = launched
     return { code, output, errors, pid }
   }
 
-  /** Starts the launcher, as a child of the `parent` command if there is one. */
+  /** Starts the launcher as a script of npm does, as a child of the `parent` command if there is one. */
   async launch(
     pretended: Pretended,
     environment: Record<string, string> = {},
-    parent: readonly string[] = [],
+    { parent = [], script = manifest.scripts.start }: { parent?: readonly string[]; script?: string } = {},
   ): Promise<Launched> {
     const lines = Object.entries(pretended).map(
       ([name, value]) => `Object.defineProperty(process, '${name}', { value: '${value}' })`,
     )
     await this.write('pretend.cjs', [...lines, sayWhatHappens].join('\n'))
-    const args = ['--require', join(this.path, 'pretend.cjs'), join('bin', 'start.cjs')]
+    const args = ['--require', join(this.path, 'pretend.cjs'), ...script.replace(/^exec node /, '').split(' ')]
     const env = { PATH: process.env['PATH'] ?? '', ...environment }
     const [command = '', ...rest] = [...parent, process.execPath, ...args]
     // A group of its own: a test that has failed leaves no process behind.
@@ -197,7 +204,7 @@ describe('a second process', { skip: process.platform === 'win32' || !isOwnNodeK
     await project.write('src/main.ts', longMain)
     const byNpm = { npm_lifecycle_event: 'start', npm_package_json: join(project.path, 'package.json') }
     const shell = ['sh', '-c', '"$0" "$@"; exit $?']
-    await using launched = await project.launch({ version: 'v20.1.0', execve: '' }, byNpm, shell)
+    await using launched = await project.launch({ version: 'v20.1.0', execve: '' }, byNpm, { parent: shell })
     await launched.says('runs')
     launched.send('SIGKILL')
     await launched.says('stops in order')
@@ -268,4 +275,33 @@ test('an .env file that cannot be read is named', async () => {
   const { code, errors } = await project.run()
   assert.equal(code, 1)
   assert.match(errors, /^\S+\.env cannot be read \(\w+\): correct or remove it\n$/)
+})
+
+test('the programs of the terminal say the same about an old Node and missing packages', async () => {
+  await using project = await Project.create({ withPackages: false })
+  for (const name of programs) {
+    const run = (pretended: Pretended) => project.run(pretended, {}, manifest.scripts[name])
+    const old = await run({ version: 'v12.22.0', platform: 'darwin' })
+    assert.match(old.errors, /^this is Node 12\.22\.0 and [^\n]+ install Node 24 [^\n]+\n$/)
+    const bare = await run({})
+    assert.match(bare.errors, /^packages are missing \([^\n]+\): run npm ci in [^\n]+\n$/)
+    assert.deepEqual([old.code, bare.code], [1, 1])
+  }
+})
+
+test('a program of the terminal gets its arguments and the .env file', async () => {
+  await using project = await Project.create({ withNode: true })
+  await project.write('.env', 'HOST=from-file\n')
+  for (const pretended of isOwnNodeKnown ? [{}, { version: 'v20.1.0' }] : [{}]) {
+    const { output, errors } = await project.run(pretended, {}, `${manifest.scripts.link} shop --inbox`)
+    assert.equal(errors, '')
+    const { HOST, args } = JSON.parse(output) as Record<string, unknown>
+    assert.deepEqual([HOST, args], ['from-file', ['shop', '--inbox']])
+  }
+})
+
+test('an unknown program is named', async () => {
+  await using project = await Project.create()
+  const { code, errors } = await project.run({}, {}, `${manifest.scripts.start} lnik`)
+  assert.deepEqual([code, errors], [1, 'there is no program "lnik": the programs are link, doctor, backup, restore\n'])
 })

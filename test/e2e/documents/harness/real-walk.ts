@@ -19,6 +19,7 @@ export class RealWalk extends Walk {
   readonly #world: SimWorld
   readonly #url: string
   readonly #phone: SimPhone
+  #service: RunningCommand | undefined
 
   private constructor(shell: DocumentShell, world: SimWorld, url: string) {
     super(shell)
@@ -39,6 +40,8 @@ export class RealWalk extends Walk {
         'token-of-an-administrator': world.helpdesk.facts.api_token,
         'https://bridge.example': url,
         "'Authorization: Bearer <token>'": '"Authorization: Bearer $TOKEN"',
+        // The person at the terminal answers the question.
+        'npm run restore -- backup.db': 'npm run restore -- backup.db --yes',
       },
     })
     return new RealWalk(shell, world, url)
@@ -48,6 +51,13 @@ export class RealWalk extends Walk {
   async operate(commands: readonly Command[]): Promise<void> {
     const settings = { SERVICE: this.#url, TOKEN: await this.#token() }
     for (const { text } of commands) await this.shell.run(text, settings)
+  }
+
+  /** Stops the service, runs a command that needs it stopped, and starts it again with another command. */
+  async operateStopped(stopped: readonly Command[], start: Command): Promise<void> {
+    await this.#service?.stop()
+    await this.operate(stopped)
+    await this.started(this.shell.start(start.text))
   }
 
   /** A customer writes, an agent reads and answers, and the customer gets the answer. */
@@ -63,6 +73,7 @@ export class RealWalk extends Walk {
   }
 
   protected override async started(service: RunningCommand): Promise<void> {
+    this.#service = service
     await service.until('the service serves', () => isServing(this.#url))
   }
 
