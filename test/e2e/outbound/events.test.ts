@@ -102,14 +102,15 @@ test('an old helpdesk that signs nothing is refused while there is a secret, and
   assert.deepEqual(world.texts(), ['open door'])
 })
 
-test('a tenant’s own secret counts, not the one of everybody', async () => {
+test('a callback passes with the secret of its tenant or of the service, and with no other one', async () => {
   await using world = await AgentWorld.open()
   const tenant = { ...tenantSettings(world.helpdesk), webhook_hmac_secret: 'the secret of acme' }
   assert.equal((await world.service.request('PUT', '/api/tenants/acme', { body: tenant })).status, 200)
   await world.service.request('PATCH', '/api/instances/n0', { body: { owner_tag: 'acme' } })
-  assertRefused(await world.post(world.callback(1, 'no')), 'SERVICE_UNAUTHORIZED')
-  assert.equal((await world.post(world.callback(1, 'yes'), { secret: 'the secret of acme' })).status, 200)
-  assert.deepEqual(world.texts(), ['yes'])
+  assertRefused(await world.post(world.callback(1, 'no'), { secret: 'the secret of globex' }), 'SERVICE_UNAUTHORIZED')
+  assert.equal((await world.post(world.callback(1, 'tenant'), { secret: 'the secret of acme' })).status, 200)
+  assert.equal((await world.post(world.callback(2, 'service'))).status, 200)
+  assert.deepEqual(world.texts(), ['tenant', 'service'])
 })
 
 test('what is not a callback is refused with the name of the field, and nothing of it is sent', async () => {
