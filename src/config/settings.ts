@@ -52,7 +52,7 @@ export const settings = {
     apiToken: setting('DOWNSTREAM_API_TOKEN', secretText, '', 'API access token of the default Chatwoot'),
     accountId: setting('DOWNSTREAM_ACCOUNT_ID', integer(1, 2 ** 31 - 1), '1', 'Account id at the default Chatwoot'),
     inboxId: setting('DOWNSTREAM_INBOX_ID', integer(0, 2 ** 31 - 1), '0', 'Inbox id at the default Chatwoot; 0: the tenant or the instance sets it'),
-    webhookSecret: setting('WEBHOOK_HMAC_SECRET', secretText, '', 'Secret that signs the callbacks of Chatwoot; empty: callbacks are not verified'),
+    webhookSecret: setting('WEBHOOK_HMAC_SECRET', secretText, '', 'Secret that signs the callbacks of Chatwoot, beside the secrets of tenants and of helpdesk inboxes; without any secret callbacks are not verified'),
     timeout: setting('DOWNSTREAM_TIMEOUT', duration('1s', '10m'), '15s', 'Deadline of one call to Chatwoot; an upload gets its size / 256 KB/s in addition'),
     databaseUrl: planned('DOWNSTREAM_DB_URL', url('postgres:', 'postgresql:'), '', 'Chatwoot database for the backdate worker; empty: worker off'),
     conversationMode: setting('SERVICE_CONVERSATION_MODE', oneOf('new', 'reopen'), 'new', 'What a message does when the last conversation is resolved: open a new one, or reopen it'),
