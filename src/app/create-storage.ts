@@ -58,7 +58,7 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
     takeOverRows: async () => {
       await noteKeys(database, ownership.epoch, encryptionKeys)
       await takeOverRows(database, ownership.epoch)
-      const restored = await new RestoredStore(database, () => ownership.epoch).settle(clock.now())
+      const restored = await new RestoredStore(database, () => ownership.epoch).prepare(clock.now())
       if (restored) log.warn(restored, 'the database comes from a backup: messages that wait in it are not sent again')
       idFloorMs = await findIdFloor(database)
       await correctFutureTimes(database, ownership.epoch, clock.now())

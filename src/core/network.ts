@@ -40,7 +40,7 @@ export type UnreachableCause =
   | 'tls'
   /** The server has no valid certificate of the network. */
   | 'not_genuine'
-  /** Another server than the network's answered. */
+  /** The server that answered is not one of the network. */
   | 'other_server'
   /** The network itself says that it does not work. */
   | 'away'

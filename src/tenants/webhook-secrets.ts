@@ -32,8 +32,8 @@ export class WebhookSecrets {
   }
 
   /**
-   * For a helpdesk inbox that cannot be identified. If none was identified at this place before, the address may be new or
-   * wrong, and the helpdesk inbox known at another one: these are the secrets that it may have.
+   * The secrets that a helpdesk inbox may have if it cannot be identified, and if no inbox was identified at this place
+   * before. The address may be new or wrong, and the service may know the helpdesk inbox at another place.
    */
   findElsewhere(place: string): Promise<string[]> {
     return this.#elsewhere.find(place)

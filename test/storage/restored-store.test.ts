@@ -54,7 +54,7 @@ for (const engine of engines) {
       const { outbox, accept, row, restored } = stage
       await accept('r1', madeAt - 48 * hour, 70)
       await accept('r2', madeAt)
-      assert.equal((await restored.settle(now))?.unsent, 2)
+      assert.equal((await restored.prepare(now))?.unsent, 2)
       const { status, reason, shown, lookAt, settledAt } = await row('r1')
       assert.deepEqual(
         [status, reason, shown, lookAt, settledAt],
@@ -70,7 +70,7 @@ for (const engine of engines) {
       await using stage = await setUp()
       const { outbox, restored, row } = stage
       await outbox.enqueue(sampleOutboxRow('r1', { kind: 'revoke', payload: { type: 'revoke', messageId: 7 } }), null)
-      await restored.settle(now)
+      await restored.prepare(now)
       assert.equal((await row('r1')).status, 'pending')
     })
 
@@ -80,7 +80,7 @@ for (const engine of engines) {
       await accept('young', madeAt - 23 * hour, 70)
       await accept('old', madeAt - 25 * hour, 71)
       for (const id of ['young', 'old']) await fail(id)
-      await restored.settle(now)
+      await restored.prepare(now)
       assert.deepEqual(
         (await Promise.all(['young', 'old'].map(row))).map(({ reason }) => reason),
         [writeReason('restored'), 'no'],
@@ -95,7 +95,7 @@ for (const engine of engines) {
       await map('other', 'one', 7)
       await receive('i1', 'shop')
       await receive('i2', 'new')
-      assert.equal((await restored.settle(now))?.searched, 2)
+      assert.equal((await restored.prepare(now))?.searched, 2)
       const rows = await new InboxStore(database).load(['i1', 'i2'])
       assert.deepEqual(
         rows.map(({ postedAfter }) => postedAfter),
@@ -109,7 +109,7 @@ for (const engine of engines) {
       await using stage = await setUp()
       const callbacks = new FirstCallbackStore(stage.database, () => stage.epoch)
       await callbacks.note('desk', 5)
-      await stage.restored.settle(now)
+      await stage.restored.prepare(now)
       assert.equal(await callbacks.find('desk'), now)
     })
 
@@ -122,24 +122,24 @@ for (const engine of engines) {
       const manual = readFileSync('docs/operations.md', 'utf8')
       const sql = /```sql\n(UPDATE lease SET backup_at [^`]*)```/.exec(manual)?.[1] ?? assert.fail('no statement')
       await stage.database.write({ sql, parameters: [] })
-      const madeAt = (await stage.restored.settle(now))?.madeAt ?? 0
+      const madeAt = (await stage.restored.prepare(now))?.madeAt ?? 0
       assert.ok(Math.abs(madeAt - Date.now()) < hour, String(madeAt))
     })
 
-    test('the rows are settled once', async () => {
+    test('a restored database is prepared once', async () => {
       await using stage = await setUp()
       const { accept, row, restored } = stage
-      assert.equal((await restored.settle(now))?.madeAt, madeAt)
+      assert.equal((await restored.prepare(now))?.madeAt, madeAt)
       await accept('r1', now)
-      assert.equal(await restored.settle(now + 1), undefined)
+      assert.equal(await restored.prepare(now + 1), undefined)
       assert.equal((await row('r1')).status, 'pending')
     })
 
-    test('a process that lost the lease settles nothing', async () => {
+    test('a process that lost the lease prepares nothing', async () => {
       await using stage = await setUp()
       await stage.accept('r1', madeAt)
       const stale = new RestoredStore(stage.database, () => stage.epoch + 1)
-      assert.equal(await stale.settle(now), undefined)
+      assert.equal(await stale.prepare(now), undefined)
       assert.equal((await stage.row('r1')).status, 'pending')
     })
   })

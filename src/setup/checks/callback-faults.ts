@@ -31,7 +31,7 @@ export class CallbackFaults {
     )
   }
 
-  /** `failure` is what Chatwoot says, if it says anything. */
+  /** `failure` is the reason that Chatwoot gives; undefined when Chatwoot gives none. */
   explain(instance: string, failure: CallbackFailure | undefined): Finding | undefined {
     const mayBeRefused = !failure || refusedByStatus.test(failure.reason)
     const refusal = mayBeRefused ? this.#deps.refusals().find((each) => each.instance === instance) : undefined

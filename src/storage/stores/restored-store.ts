@@ -1,4 +1,4 @@
-// Settles the rows of a database that comes from a backup. After the backup the service went on: it may have sent messages
+// Prepares a database that comes from a backup for its first owner. After the backup the service went on: it may have sent messages
 // that wait in the backup, posted events that wait in it, and accepted messages that it does not know.
 //
 // - Messages to WhatsApp are not sent again. The helpdesk shows them as failed with the reason, and the agent may press Retry.
@@ -31,8 +31,8 @@ export class RestoredStore {
     this.#epoch = epoch
   }
 
-  /** Called by each owner before it serves. Undefined when the database comes from no backup, or its rows are settled. */
-  async settle(now: number): Promise<Restored | undefined> {
+  /** Called by each owner before it serves. Undefined when the database comes from no backup, or was prepared before. */
+  async prepare(now: number): Promise<Restored | undefined> {
     const madeAt = await this.#madeAt()
     if (madeAt === null) return undefined
     const { query } = this.#database

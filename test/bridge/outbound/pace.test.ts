@@ -59,7 +59,7 @@ test('when 200 messages wait in the warm-up of a number, the refusal says so', a
 
 test('a message that could not be stored leaves its place to the next one', async () => {
   await using bed = await OutboundBed.open({ environment: { SERVICE_OUTGOING_RATE_LIMIT: '1' } })
-  // Bob has written before, so that a message takes its place while it is stored.
+  // Bob has written before. A message to him therefore takes its place in the pace while its row is being stored.
   await bed.hears('hi')
   const change = (sql: string) => bed.database.write({ sql, parameters: [] })
   await change(`CREATE TRIGGER refuses BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'no'); END`)
