@@ -46,7 +46,7 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'OutboxTransitions.stopWaiting': ['stopWaiting'],
   'OutboxTransitions.withdraw': ['withdraw'],
   'OutboxTransitions.due': [],
-  'RestoredStore.settle': ['restore'],
+  'RestoredStore.prepare': ['restore'],
   'RetryStore.keepChange': ['keepChange'],
   'RetryStore.retry': ['retry'],
   'RetryStore.discard': ['discard'],
@@ -185,7 +185,7 @@ for (const engine of engines) {
     const owned = stack.move()
     const restore = async (at: number) => {
       await database.write(database.query.updateTable('lease').set({ backup_at: at }))
-      return new RestoredStore(database, () => epoch).settle(at)
+      return new RestoredStore(database, () => epoch).prepare(at)
     }
     const stores = { outbox, transitions, retries, shown, restore }
     return { ...stores, rowsInAllStates, [Symbol.asyncDispose]: () => owned.disposeAsync() }

@@ -24,7 +24,7 @@ async function restored(bed: BridgeBed): Promise<void> {
 test('an event that was posted after the backup is found, and one that was not is posted', async () => {
   await using bed = await BridgeBed.open()
   await restored(bed)
-  assert.equal((await new RestoredStore(bed.database, () => 1).settle(bed.clock.now()))?.searched, 2)
+  assert.equal((await new RestoredStore(bed.database, () => 1).prepare(bed.clock.now()))?.searched, 2)
   await bed.restart()
   await bed.drainedWithin(60_000)
   assert.deepEqual(bed.helpdesk.contents, ['zero', 'one', 'two'])
@@ -43,7 +43,7 @@ test('a parked event is searched for when it is tried again', async () => {
   await restored(bed)
   const { database, clock } = bed
   await database.write(database.query.updateTable('inbox').set({ state: 'parked' }))
-  await new RestoredStore(database, () => 1).settle(clock.now())
+  await new RestoredStore(database, () => 1).prepare(clock.now())
   await bed.restart()
   const retried = bed.inbound.retryParked('a')
   await bed.drainedWithin(60_000)

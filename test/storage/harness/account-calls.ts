@@ -27,7 +27,7 @@ const fromBackup = ({ database }: Stores) =>
 const tenant = ({ tenants }: Stores, id: string) => tenants.put(id, sampleTenant, sampleAudit())
 
 export const accountCalls: Readonly<Record<string, StoreCall>> = {
-  'RestoredStore.settle': { kind: 'repeated', given: fromBackup, run: ({ restored }) => restored.settle(2000) },
+  'RestoredStore.prepare': { kind: 'repeated', given: fromBackup, run: ({ restored }) => restored.prepare(2000) },
   'ClientVersionStore.find': { kind: 'read', run: ({ versions }) => versions.find() },
   'ClientVersionStore.save': {
     kind: 'repeated',
