@@ -28,6 +28,8 @@ const roomImports: Record<string, readonly string[]> = {
   instances: ['core', 'lib', 'ledger', 'lifecycle', ...storageRooms],
   'bridge/people': ['core', 'lib', ...storageRooms],
   'bridge/conversations': ['core', 'lib', 'bridge/people', ...storageRooms],
+  'bridge/sync': ['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', ...storageRooms],
+  'bridge/groups': ['core', 'lib', 'bridge/people'],
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/inbound/compose': ['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],
   'bridge/inbound': [
@@ -54,6 +56,7 @@ const roomImports: Record<string, readonly string[]> = {
   'network/version': ['core', 'lib', 'network/library', ...storageRooms],
   'network/connection': ['core', 'lib', 'network/library', 'network/account', 'network/version'],
   'network/queries': ['core', 'lib', 'network/library', 'network/decode'],
+  'network/groups': ['core', 'lib', 'network/library', 'network/decode', 'network/queries'],
   'network/files': ['core', 'lib', 'network/library', 'network/queries'],
   'network/receive': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
@@ -62,7 +65,15 @@ const roomImports: Record<string, readonly string[]> = {
   'network/send': [...['core', 'lib', 'network/library', 'network/account', 'network/queries', 'network/files']],
   network: [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
-    ...['network/version', 'network/queries', 'network/files', 'network/receive', 'network/send', ...storageRooms],
+    ...[
+      'network/version',
+      'network/queries',
+      'network/groups',
+      'network/files',
+      'network/receive',
+      'network/send',
+      ...storageRooms,
+    ],
   ],
   downstream: ['core', 'lib'],
   setup: ['core', 'lib', 'tenants', 'instances', 'downstream', ...storageRooms],
@@ -75,7 +86,8 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
-    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'setup', 'setup/checks', 'http', 'http/webhook'],
+    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups'],
+    ...['setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }

@@ -32,7 +32,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const ended = Promise.withResolvers<Error>()
 
   const rooms = await createRooms(base, overrides, ended.resolve)
-  const { storage, lifecycle, accounts, tenants, inbound, outbound, setup, perInstance } = rooms
+  const { storage, lifecycle, accounts, tenants, inbound, outbound, sync, setup, perInstance } = rooms
   const { instances, network } = accounts
   const { courier, deliveries } = lifecycle
   const onRoutingChanged = () => {
@@ -53,7 +53,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   )
 
   const shared = createWorkers(base, { ...storage, instances, network, deliveries })
-  const workers = [...shared, ...inbound.workers, ...outbound.workers, setup.worker]
+  const workers = [...shared, ...inbound.workers, ...outbound.workers, ...sync.workers, setup.worker]
   for (const worker of workers) stack.use(worker)
   // Before its worker, which waits for the run under way.
   stack.use(setup.watch)

@@ -3,6 +3,7 @@
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network.ts'
+import type { RealtimeReception } from '../core/realtime.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
@@ -33,7 +34,7 @@ type Parts = {
   epoch: () => number
   idFloorMs: () => number
   lifecycle: Lifecycle
-  reception: Reception
+  reception: Reception & RealtimeReception
   /** Every part that keeps memory per instance, and the listener for changes of instances. */
   events: PerInstance & { onChange(instance: InstanceName): void }
   qrLifetimeMs?: number | undefined

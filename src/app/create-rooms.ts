@@ -13,6 +13,7 @@ import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
 import { createStorage } from './create-storage.ts'
+import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
 import { ReceptionRelay } from './reception-relay.ts'
 
@@ -92,6 +93,16 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
   })
 
+  const sync = createSync({
+    ...{ config, clock, log, database, epoch, instances, metrics, downstream, routing, identities },
+    people: inbound.people,
+    groups: inbound.groups,
+    conversations: inbound.conversations,
+    contexts: inbound.contexts,
+    sessionOf: (instance) => instances.find(instance)?.openSession,
+    targetOf: (instance) => inbound.destinations.find(instance),
+  })
+
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
   const { machine } = options
@@ -108,6 +119,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     outboxWorker,
     ...inboundMemory,
     ...outboundMemory,
+    ...sync.perInstance,
     ...(notices ? [notices] : []),
     setup.watch,
     lifecycle.courier,
@@ -116,7 +128,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     metrics,
   ]
-  reception.connect(inbound.reception)
+  reception.connect({ messages: inbound.reception, realtime: sync.reception })
   events.connect({
     perInstance,
     onChange: outbound.connectionChanged,
@@ -125,5 +137,5 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   metrics.watchInstances(() => instances.counts())
   metrics.watchStates(() => instances.records())
   metrics.watchNetworkVersion(() => network.version.state.current)
-  return { storage, lifecycle, accounts, downstream, tenants, inbound, outbound, setup, perInstance }
+  return { storage, lifecycle, accounts, downstream, tenants, inbound, outbound, sync, setup, perInstance }
 }

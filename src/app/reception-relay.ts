@@ -1,36 +1,51 @@
-// Passes on what the network receives. The network is created before the part that listens to it.
+// Passes on what the network receives. The network is created before the parts that listen to it.
 
 import type { Reception } from '../core/network.ts'
+import type { RealtimeReception } from '../core/realtime.ts'
 
-export class ReceptionRelay implements Reception {
-  #listener: Reception | undefined
+type Listeners = { messages: Reception; realtime: RealtimeReception }
 
-  connect(listener: Reception): void {
-    this.#listener = listener
+export class ReceptionRelay implements Reception, RealtimeReception {
+  #listeners: Listeners | undefined
+
+  connect(listeners: Listeners): void {
+    this.#listeners = listeners
   }
 
   onReceived(...received: Parameters<Reception['onReceived']>): void {
-    this.#connected().onReceived(...received)
+    this.#connected().messages.onReceived(...received)
   }
 
   onNames(...names: Parameters<Reception['onNames']>): void {
-    this.#connected().onNames(...names)
+    this.#connected().messages.onNames(...names)
   }
 
   onPairs(...pairs: Parameters<Reception['onPairs']>): void {
-    this.#connected().onPairs(...pairs)
+    this.#connected().messages.onPairs(...pairs)
   }
 
   onPassedOver(...passed: Parameters<Reception['onPassedOver']>): void {
-    this.#connected().onPassedOver(...passed)
+    this.#connected().messages.onPassedOver(...passed)
   }
 
   onRepeated(...repeated: Parameters<Reception['onRepeated']>): void {
-    this.#connected().onRepeated(...repeated)
+    this.#connected().messages.onRepeated(...repeated)
   }
 
-  #connected(): Reception {
-    if (!this.#listener) throw new Error('the network received something before the application was complete')
-    return this.#listener
+  onReceipts(...receipts: Parameters<RealtimeReception['onReceipts']>): Promise<void> | undefined {
+    return this.#connected().realtime.onReceipts(...receipts)
+  }
+
+  onTyping(...typing: Parameters<RealtimeReception['onTyping']>): void {
+    this.#connected().realtime.onTyping(...typing)
+  }
+
+  onPictureChanged(...changed: Parameters<RealtimeReception['onPictureChanged']>): void {
+    this.#connected().realtime.onPictureChanged(...changed)
+  }
+
+  #connected(): Listeners {
+    if (!this.#listeners) throw new Error('the network received something before the application was complete')
+    return this.#listeners
   }
 }

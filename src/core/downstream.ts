@@ -91,6 +91,9 @@ export type Contact = {
   created: boolean
 }
 
+/** A contact as the helpdesk shows it now. `thumbnail` is the address of its picture; every upload has another one. */
+export type ShownContact = { id: number; name: string; thumbnail: string | null }
+
 export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed'
 export type Conversation = {
   id: number
@@ -151,6 +154,8 @@ export type OutgoingMessage = { id: number; createdAt: number }
 export type HelpdeskInbox = {
   /** Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. */
   ensureContact(spec: ContactSpec): Promise<Contact>
+  /** Null when the contact does not exist any more. */
+  findContact(id: number): Promise<ShownContact | null>
   updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void>
   mergeContacts(ids: { keep: number; drop: number }): Promise<void>
   /** The newest conversation of the contact that is not resolved; else by `mode` the newest or a new one. */

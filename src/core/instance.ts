@@ -1,6 +1,6 @@
 // The states of a linked account, the table of transitions between them, and the rule for its name.
 
-import type { LifecycleEvent } from './lifecycle.ts'
+import type { LifecycleEvent } from './lifecycle/lifecycle.ts'
 
 export const instanceStates = [
   'qr_pending',

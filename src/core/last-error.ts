@@ -1,6 +1,6 @@
 // The last error of an instance: people read its sentence, programs decide by its code.
 
-import type { EventExtras } from './lifecycle.ts'
+import type { EventExtras } from './lifecycle/lifecycle.ts'
 import type { CloseCause, Closing } from './network.ts'
 import { writeReason } from './reasons/reason.ts'
 

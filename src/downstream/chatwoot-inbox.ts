@@ -2,14 +2,14 @@
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, HelpdeskInbox, MessageStatus } from '../core/downstream.ts'
-import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage } from '../core/downstream.ts'
+import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
 import { translateReason } from '../core/reasons/reason.ts'
 import type { Locale } from '../core/reasons/sentences.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import { anything } from './chatwoot-calls.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
-import { readConversation, readMessage, readMessages, readOutgoing } from './chatwoot-json.ts'
+import { readConversation, readMessage, readMessages, readOutgoing, readShownContact } from './chatwoot-json.ts'
 import { contactFields, ensureContact } from './contact-finder.ts'
 import { ensureConversation, toConversation } from './conversation-finder.ts'
 import { encodeMessage } from './encode-message.ts'
@@ -32,6 +32,11 @@ export class ChatwootInbox implements HelpdeskInbox {
   ensureContact(spec: ContactSpec): Promise<Contact> {
     const key = `contact|${this.#client.access}|${spec.sourceId}`
     return this.#deps.flights.run(key, () => ensureContact(this.#client, spec))
+  }
+
+  async findContact(id: number): Promise<ShownContact | null> {
+    const asked = this.#client.ask({ method: 'GET', path: `/contacts/${id}`, about: 'contact', read: readShownContact })
+    return nullWhenGone(asked)
   }
 
   async updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void> {

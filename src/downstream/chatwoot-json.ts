@@ -1,7 +1,7 @@
 // Reads the answers of Chatwoot. Returns undefined for an answer that does not have the expected form.
 
 import type { CallbackSign, Conversation, ConversationStatus, MessageStatus } from '../core/downstream.ts'
-import type { OutgoingMessage, PostedMessage } from '../core/downstream.ts'
+import type { OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
 import { callbackFailureOf } from './callback-failure.ts'
 import { asList, asObject, asText, isId, readList } from './json-values.ts'
 import type { Json } from './json-values.ts'
@@ -64,6 +64,12 @@ export function readContact(value: unknown): FoundContact | undefined {
     .map((each) => asObject(asObject(each)['inbox'])['id'])
     .filter(isId)
   return { id, name: asText(name) ?? '', identifier: asText(identifier), phone: asText(phone), inboxIds }
+}
+
+/** The answer to a question for one contact. */
+export function readShownContact(value: unknown): ShownContact | undefined {
+  const { id, name, thumbnail } = asObject(asObject(value)['payload'])
+  return isId(id) ? { id, name: asText(name) ?? '', thumbnail: asText(thumbnail) } : undefined
 }
 
 export function readContacts(value: unknown): FoundContact[] | undefined {

@@ -5,7 +5,7 @@
 // down    → up when it has been ready again for the second grace
 // There is one timer for any number of drops. The record stores what was announced, for the next process.
 
-import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
+import type { EventExtras, LifecycleEvent } from '../core/lifecycle/lifecycle.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'

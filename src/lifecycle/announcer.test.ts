@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import type { WebhookSubscriber } from '../core/lifecycle.ts'
+import type { WebhookSubscriber } from '../core/lifecycle/lifecycle.ts'
 import { blankInstance } from '../storage/stores/accounts/instance-rows.ts'
 import { Announcer } from './announcer.ts'
 

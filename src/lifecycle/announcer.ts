@@ -1,9 +1,9 @@
 // Turns an event of an instance into deliveries, one for each subscriber of the event.
 
 import { randomUUID } from 'node:crypto'
-import type { Delivery } from '../core/delivery.ts'
+import type { Delivery } from '../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../core/ids.ts'
-import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
+import type { EventExtras, LifecycleEvent } from '../core/lifecycle/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createRowIds } from '../lib/row-ids.ts'
 import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'

@@ -4,7 +4,7 @@
 // due      → in flight when its subscriber has fewer than 2, its host fewer than 16 and all together fewer than 64
 // in flight → ended, or waiting for the next attempt, as soon as the result is stored
 
-import type { Delivery, DeliveryResult } from '../core/delivery.ts'
+import type { Delivery, DeliveryResult } from '../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,6 +1,6 @@
 // Makes one attempt to deliver an event: a signed POST with a deadline, no redirects.
 
-import type { Delivery } from '../core/delivery.ts'
+import type { Delivery } from '../core/lifecycle/delivery.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Egress } from '../lib/egress/egress.ts'
 import { EgressError } from '../lib/egress/errors.ts'

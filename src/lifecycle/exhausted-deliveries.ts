@@ -2,7 +2,7 @@
 //
 // An event that expires by design (a QR code, `backend_*`) is not remembered: the log line is enough for it.
 
-import type { Delivery } from '../core/delivery.ts'
+import type { Delivery } from '../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,9 +1,9 @@
 // Announces the lifecycle events of all instances: they are stored with the change that caused them, counted, and delivered.
 
-import type { DeliveryReport } from '../core/delivery.ts'
+import type { DeliveryReport } from '../core/lifecycle/delivery.ts'
 import { BridgeError } from '../core/errors.ts'
 import type { InstanceName } from '../core/ids.ts'
-import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
+import type { EventExtras, LifecycleEvent } from '../core/lifecycle/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'

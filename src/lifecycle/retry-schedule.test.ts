@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Delivery } from '../core/delivery.ts'
+import type { Delivery } from '../core/lifecycle/delivery.ts'
 import { nextStep } from './retry-schedule.ts'
 
 const now = Date.UTC(2026, 0, 15, 12)

@@ -1,7 +1,7 @@
 // Decides what follows an attempt: when to try again, and when to stop.
 
-import { longestPauseMs } from '../core/delivery.ts'
-import type { Delivery, DeliveryResult } from '../core/delivery.ts'
+import { longestPauseMs } from '../core/lifecycle/delivery.ts'
+import type { Delivery, DeliveryResult } from '../core/lifecycle/delivery.ts'
 
 const second = 1000
 const minute = 60 * second

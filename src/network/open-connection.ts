@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
+import type { RealtimeReception } from '../core/realtime.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
@@ -54,7 +55,7 @@ export type ConnectionDeps = {
 type Receiving = {
   instance: InstanceName
   store: JournalStore
-  reception: Partial<Reception>
+  reception: Partial<Reception & RealtimeReception>
   nextId: () => RowId
   isOff: boolean
 }

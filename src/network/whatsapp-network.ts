@@ -15,6 +15,7 @@ import type {
   Unsealing,
   Unanswered,
 } from '../core/network.ts'
+import type { RealtimeReception } from '../core/realtime.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Egress } from '../lib/egress/egress.ts'
@@ -46,7 +47,7 @@ type Deps = {
   journal: JournalStore
   versions: Pick<ClientVersionStore, 'find' | 'save'>
   /** Is told about everything that arrives. */
-  reception?: Partial<Reception>
+  reception?: Partial<Reception & RealtimeReception>
   /** The epoch of the lease that this process holds. */
   epoch: () => number
   /** No new id of a row sorts before this time. */

@@ -168,3 +168,14 @@ test('merging keeps one contact with both addresses; merging again says that the
   await assert.rejects(gone, (error) => error instanceof DownstreamError && error.failure === 'gone')
   bed.helpdesk.assertNothingRefused()
 })
+
+test('a contact is shown as it is now, and not at all when it is gone', async () => {
+  await using bed = await HelpdeskBed.start()
+  const { id } = await bed.inbox.ensureContact(person())
+  const client = new DeskClient(bed.helpdesk)
+  await client.patch(`/contacts/${id}`, { name: 'Maria of the bakery' })
+  const shown = await bed.inbox.findContact(id)
+  assert.deepEqual(shown, { id, name: 'Maria of the bakery', thumbnail: null })
+  assert.equal(await bed.inbox.findContact(id + 1), null)
+  bed.helpdesk.assertNothingRefused()
+})

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import type { Delivery, DeliveryResult } from '../../src/core/delivery.ts'
+import type { Delivery, DeliveryResult } from '../../src/core/lifecycle/delivery.ts'
 import { DeliveryStore } from '../../src/storage/stores/ledger/delivery-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleInstanceColumns } from '../harness/samples.ts'

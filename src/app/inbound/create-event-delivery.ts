@@ -86,7 +86,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     log,
   })
   const lateFiles = new LateFiles({ inbox, earlier, files, poster, destinations, metrics, epoch, clock, log })
-  return { delivery, poster, parked, held, files, headers, lateFiles }
+  return { delivery, destinations, poster, parked, held, files, headers, lateFiles }
 }
 
 function createComposer(parts: InboundParts, map: MessageMapStore): EventComposer {

@@ -10,6 +10,7 @@ import { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import { EventContexts } from '../../bridge/conversations/event-context.ts'
 import { textsOf } from '../../bridge/inbound/compose/texts.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
+import type { DestinationRouter } from '../../bridge/inbound/destination-router.ts'
 import { InboundMetrics } from '../../bridge/inbound/inbound-metrics.ts'
 import { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { LateFiles } from '../../bridge/inbound/late-files.ts'
@@ -28,6 +29,10 @@ import type { InboundParts, InboundStores } from './inbound-parts.ts'
 export type InboundSet = {
   people: People
   conversations: ConversationDirectory
+  contexts: EventContexts
+  groups: GroupDirectory
+  /** Says to which helpdesk inbox an instance delivers. */
+  destinations: Pick<DestinationRouter, 'find'>
   /** Hears what the network receives. */
   reception: InboundReception
   inbound: InboxWorker
@@ -80,6 +85,9 @@ export function createInbound(parts: InboundParts): InboundSet {
   return {
     people,
     conversations: conversations.directory,
+    contexts: conversations.contexts,
+    groups,
+    destinations: delivery.destinations,
     reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
     inbound: worker,
     parked,

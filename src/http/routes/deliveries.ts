@@ -1,7 +1,7 @@
 // The lifecycle deliveries of an instance: the results of the newest, and sending one again.
 
 import { Type } from 'typebox'
-import { lifecycleEvents } from '../../core/lifecycle.ts'
+import { lifecycleEvents } from '../../core/lifecycle/lifecycle.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts'
 import type { HttpApp } from '../http-app.ts'

@@ -1,9 +1,9 @@
 // The tables of the ledger: usage, audit log and deliveries of events.
 
 import type { Generated } from 'kysely'
-import type { DeliveryStatus } from '../../core/delivery.ts'
+import type { DeliveryStatus } from '../../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import type { LifecycleEvent } from '../../core/lifecycle.ts'
+import type { LifecycleEvent } from '../../core/lifecycle/lifecycle.ts'
 import type { SecretColumns } from '../engine/statement.ts'
 import type { Sealed } from './sealed.ts'
 

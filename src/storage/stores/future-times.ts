@@ -2,7 +2,7 @@
 // and the work behind them would wait until that time comes.
 
 import { sql } from 'kysely'
-import { longestPauseMs } from '../../core/delivery.ts'
+import { longestPauseMs } from '../../core/lifecycle/delivery.ts'
 import { longestBanMs, unknownBanMs } from '../../core/instance.ts'
 import { waitingLifetimeMs } from '../../core/outbox.ts'
 import type { Database } from '../database.ts'

@@ -56,6 +56,11 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('ensureContact')
         return this.#contact(key, spec)
       },
+      findContact: async (id) => {
+        await ask('findContact')
+        const found = this.contacts.find((each) => each.id === id)
+        return found ? { id, name: found.name, thumbnail: null } : null
+      },
       updateContact: async (id, changes) => {
         await ask('updateContact')
         Object.assign(this.contacts.find((each) => each.id === id) ?? {}, changes)

@@ -3,7 +3,7 @@
 import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { LifecycleEvent } from '../../../src/core/lifecycle.ts'
+import type { LifecycleEvent } from '../../../src/core/lifecycle/lifecycle.ts'
 import { numberOf } from '../../harness/linked-seed.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { assertPayload, lifecycleSecret, SubscriberServer } from '../../harness/subscriber-server.ts'

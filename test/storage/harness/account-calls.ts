@@ -1,6 +1,6 @@
 // The calls of the stores of accounts and of the ledger.
 
-import type { Delivery } from '../../../src/core/delivery.ts'
+import type { Delivery } from '../../../src/core/lifecycle/delivery.ts'
 import { noUsage } from '../../../src/core/usage.ts'
 import { sampleAudit, sampleInstance, sampleTenant } from '../../harness/samples.ts'
 import type { StoreCall, Stores } from './all-stores.ts'

@@ -1,7 +1,7 @@
 // Counts and announces what happens to outgoing messages.
 
 import type { InstanceName, Jid } from '../../../core/ids.ts'
-import type { EventExtras } from '../../../core/lifecycle.ts'
+import type { EventExtras } from '../../../core/lifecycle/lifecycle.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { BanRisk, BanRiskAlert } from '../../../guard/ban-risk.ts'
 import type { Metrics } from '../../../ledger/metrics.ts'

@@ -1,7 +1,7 @@
 // What sending asks of the linked accounts.
 
 import type { InstanceName, Jid } from '../../../core/ids.ts'
-import type { EventExtras, LifecycleEvent } from '../../../core/lifecycle.ts'
+import type { EventExtras, LifecycleEvent } from '../../../core/lifecycle/lifecycle.ts'
 import type { NetworkSession } from '../../../core/network.ts'
 import type { InstanceRow } from '../../../storage/stores/accounts/instance-rows.ts'
 

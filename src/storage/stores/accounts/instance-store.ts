@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
-import type { Delivery } from '../../../core/delivery.ts'
+import type { Delivery } from '../../../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'

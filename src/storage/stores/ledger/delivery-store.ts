@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
-import type { Delivery, DeliveryReport, DeliveryResult, DeliveryStatus } from '../../../core/delivery.ts'
+import type { Delivery, DeliveryReport, DeliveryResult, DeliveryStatus } from '../../../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'

@@ -1,7 +1,7 @@
 // The linked accounts of the outbound bed: their records, their sessions and what they announce.
 
 import type { OutboundAccount } from '../../../../src/app/outbound/create-outbound.ts'
-import type { EventExtras, LifecycleEvent } from '../../../../src/core/lifecycle.ts'
+import type { EventExtras, LifecycleEvent } from '../../../../src/core/lifecycle/lifecycle.ts'
 import type { NetworkSession } from '../../../../src/core/network.ts'
 import { blankInstance } from '../../../../src/storage/stores/accounts/instance-rows.ts'
 import type { InstanceRow } from '../../../../src/storage/stores/accounts/instance-rows.ts'

@@ -1,6 +1,6 @@
 // One lifecycle event on its way to one subscriber.
 
-import type { InstanceName } from './ids.ts'
+import type { InstanceName } from '../ids.ts'
 import type { LifecycleEvent } from './lifecycle.ts'
 
 /**

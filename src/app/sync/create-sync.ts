@@ -1,0 +1,25 @@
+// Creates the parts that carry receipts, typing, pictures and names to the helpdesk.
+
+import type { PerInstance } from '../../core/per-instance.ts'
+import type { RealtimeReception } from '../../core/realtime.ts'
+import type { Ticker } from '../../lib/ticker.ts'
+import type { SyncParts } from './sync-parts.ts'
+
+export type SyncSet = {
+  /** Hears what the network tells beside messages. */
+  reception: RealtimeReception
+  perInstance: readonly PerInstance[]
+  workers: readonly Ticker[]
+}
+
+export function createSync(_parts: SyncParts): SyncSet {
+  return {
+    reception: {
+      onReceipts: () => undefined,
+      onTyping: () => undefined,
+      onPictureChanged: () => undefined,
+    },
+    perInstance: [],
+    workers: [],
+  }
+}

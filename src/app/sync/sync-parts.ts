@@ -1,0 +1,24 @@
+// What the parts that sync with the helpdesk are created with.
+
+import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
+import type { EventContexts } from '../../bridge/conversations/event-context.ts'
+import type { GroupDirectory } from '../../bridge/people/group-directory.ts'
+import type { People } from '../../bridge/people/people.ts'
+import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
+import type { InstanceName } from '../../core/ids.ts'
+import type { NetworkSession } from '../../core/network.ts'
+import type { InboundParts } from '../inbound/inbound-parts.ts'
+
+export type SyncParts = Pick<
+  InboundParts,
+  'config' | 'clock' | 'log' | 'database' | 'epoch' | 'instances' | 'metrics' | 'downstream' | 'routing' | 'identities'
+> & {
+  people: People
+  groups: GroupDirectory
+  conversations: ConversationDirectory
+  contexts: EventContexts
+  /** Undefined while the instance is not connected. */
+  sessionOf: (instance: InstanceName) => NetworkSession | undefined
+  /** The helpdesk inbox of the instance, held or not; null when there is none. Rejects when it cannot be identified. */
+  targetOf: (instance: InstanceName) => Promise<{ destination: Destination; helpdesk: HelpdeskInbox } | null>
+}
