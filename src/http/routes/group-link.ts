@@ -78,7 +78,7 @@ function addPictureRoute(app: HttpApp, deps: GroupDeps): void {
     },
     async ({ params: { name, jid }, body, headers }) => {
       const admin = adminOf(deps, name)
-      const picture = await readFormFile(body, headers['content-type'] ?? '', 'picture')
+      const picture = readFormFile(body, headers['content-type'] ?? '', 'picture')
       checkPicture(picture)
       await deps.groups.setPicture(admin, groupIdOf(jid), picture)
       return { jid, changed: true }

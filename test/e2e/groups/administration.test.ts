@@ -30,7 +30,7 @@ test('the details of a group have its settings and its members with roles, phone
   group.setLocked(bob.user, true)
   group.change(bob.user, 'promote', mia.user)
   // The name that Bob chose becomes known with his message.
-  await world.arrived(await bob.send(group, 'hello'))
+  await world.arrived(bob.text(group, 'hello'))
   const { status, body } = await set.get(`/${encodeURIComponent(group.jid)}`)
   assert.equal(status, 200)
   const { participants, ...rest } = body as { participants: { jid: string }[] }
