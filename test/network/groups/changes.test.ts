@@ -2,30 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { GroupError } from '../../../src/core/group-administration.ts'
-import type { GroupAdministration, GroupFailure } from '../../../src/core/group-administration.ts'
+import type { GroupAdministration } from '../../../src/core/group-administration.ts'
+import { stanza } from '../../../sim/network/wire/stanza.ts'
 import { textOfMessage } from '../../../sim/network/people/received-message.ts'
 import { Bed } from '../harness/bed.ts'
 import { plain } from '../harness/contents.ts'
-
-const nowhere = '120363099999999999'
-
-async function scene(bed: Bed) {
-  const phone = await bed.linked('s')
-  const bob = bed.sim.person({ phone: '5511888880001' })
-  const eve = bed.sim.person({ phone: '5511888880002' })
-  const { session } = await bed.online('s')
-  return { phone, bob, eve, session, groups: session.groups }
-}
-
-function rejects(work: Promise<unknown>, failure: GroupFailure, reason: RegExp): Promise<void> {
-  return assert.rejects(work, (error) => {
-    assert.ok(error instanceof GroupError)
-    assert.equal(error.failure, failure)
-    assert.match(error.message, reason)
-    return true
-  })
-}
+import { nowhere, rejectsWith, scene } from './harness.ts'
 
 test('the details of a group name its settings, its owner and the roles of its members', async () => {
   await using bed = await Bed.open()
@@ -125,6 +107,21 @@ test('a member whom the account adds reads the next message', async () => {
   assert.equal(eve.undecryptable.length, 0)
 })
 
+test('a member whom the account adds reads the next message, also when the notice of the server is late', async () => {
+  await using bed = await Bed.open()
+  const { phone, bob, eve, session, groups } = await scene(bed)
+  const group = bed.sim.group('Team', phone, [bob])
+  await session.send(group.jid, plain('before'), '3EB01')
+  bed.sim.router.override('w:g2 set add', () => {
+    group.roles.set(eve.user, 'member')
+    return [stanza('add', {}, [stanza('participant', { jid: eve.user.lidJid })])]
+  })
+  await groups.changeMembers(group.id, 'add', [eve.user.pnJid])
+  await session.send(group.jid, plain('after'), '3EB02')
+  await eve.messages.waitFor('the message after', (one) => one.id === '3EB02')
+  assert.equal(eve.undecryptable.length, 0)
+})
+
 test('a new group has the members that could be added', async () => {
   await using bed = await Bed.open()
   const { phone, bob, eve, session, groups } = await scene(bed)
@@ -149,8 +146,8 @@ test('the account leaves a group and no longer finds it', async () => {
   const group = bed.sim.group('Team', bob, [phone])
   await groups.leave(group.id)
   assert.equal(group.roles.has(phone.user), false)
-  await rejects(groups.details(group.id), 'not_found', /not a member .*403/)
-  await rejects(groups.leave(group.id), 'not_found', /code 404/)
+  await rejectsWith(groups.details(group.id), 'not_found', /not a member .*403/)
+  await rejectsWith(groups.leave(group.id), 'not_found', /code 404/)
 })
 
 const changes: Record<string, (groups: GroupAdministration, id: string, member: string) => Promise<unknown>> = {
@@ -171,8 +168,8 @@ test('a change is refused while the account is no administrator, and an unknown 
   group.setLocked(bob.user, true)
   for (const [name, change] of Object.entries(changes)) {
     await t.test(name, async () => {
-      await rejects(change(groups, group.id, eve.user.lidJid), 'refused', /not an administrator/)
-      await rejects(change(groups, nowhere, eve.user.lidJid), 'not_found', /no such group \(code 404\)/)
+      await rejectsWith(change(groups, group.id, eve.user.lidJid), 'refused', /not an administrator/)
+      await rejectsWith(change(groups, nowhere, eve.user.lidJid), 'not_found', /no such group \(code 404\)/)
     })
   }
   assert.equal(group.subject, 'Team')
@@ -183,6 +180,6 @@ test('a change of a group of which the account is no member is refused', async (
   await using bed = await Bed.open()
   const { bob, eve, groups } = await scene(bed)
   const group = bed.sim.group('Foreign', bob, [eve])
-  await rejects(groups.setSubject(group.id, 'x'), 'refused', /code 403/)
-  await rejects(groups.details(group.id), 'not_found', /not a member/)
+  await rejectsWith(groups.setSubject(group.id, 'x'), 'refused', /code 403/)
+  await rejectsWith(groups.details(group.id), 'not_found', /not a member/)
 })
