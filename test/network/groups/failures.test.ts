@@ -58,26 +58,6 @@ test('every call fails when the server stays silent for ten seconds', async () =
   }
 })
 
-test('the two questions of a new description share the ten seconds', async () => {
-  const clock = new LeapingClock()
-  await using bed = await Bed.open({ clock })
-  const { phone, bob, groups } = await scene(bed)
-  const group = bed.sim.group('Team', phone, [bob])
-  const asked = Promise.withResolvers<undefined>()
-  bed.sim.router.override('w:g2 get query', () => {
-    void clock.advance(6_000)
-    return null
-  })
-  bed.sim.router.override('w:g2 set description', () => {
-    asked.resolve(undefined)
-    return 'silence'
-  })
-  const failure = rejectsWith(groups.setTopic(group.id, 'x'), 'failed', /did not answer/)
-  await asked.promise
-  await clock.advance(5_000)
-  await failure
-})
-
 test('a description that another administrator changes meanwhile is written in the second try', async () => {
   await using bed = await Bed.open()
   const { phone, bob, groups } = await scene(bed)

@@ -277,5 +277,6 @@ function mappedContent(content: OutgoingContent, text: string): MappedContent {
 }
 
 function kindOf({ type }: OutgoingContent): PartKind {
+  if (type === 'group_invite') return 'text'
   return type === 'file' ? 'media' : type
 }
