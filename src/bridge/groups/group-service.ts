@@ -11,7 +11,6 @@ import type {
   GroupSummary,
   JoinRequest,
   MemberAction,
-  MemberResult,
 } from '../../core/group-administration.ts'
 import type { InstanceName, Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -24,6 +23,7 @@ import { countOf, toOutcome } from './member-outcomes.ts'
 import type { MemberOutcome } from './member-outcomes.ts'
 import { nameMembers } from './named-members.ts'
 import type { NamedMember } from './named-members.ts'
+import { tryOtherSpellings } from './other-spellings.ts'
 
 type Deps = {
   sessionOf: GroupSessionOf
@@ -38,6 +38,7 @@ type Facts = NonNullable<AuditRecord['metadata']>
 type Ask<T> = (groups: GroupAdministration) => Promise<T>
 /** The details of a group, with what the service knows of its members. */
 export type NamedGroup = Omit<GroupDetails, 'members'> & { members: readonly NamedMember[] }
+export type NewGroup = { id: string; subject: string; outcomes: MemberOutcome[] }
 export type MemberChange = { action: MemberAction; addresses: readonly Jid[]; mayInvite: boolean }
 
 export class GroupService {
@@ -100,8 +101,10 @@ export class GroupService {
     groupId: string,
     { action, addresses }: { action: 'approve' | 'reject'; addresses: readonly Jid[] },
   ): Promise<MemberOutcome[]> {
-    const decide: Ask<MemberOutcome[]> = async (groups) =>
-      (await groups.decideRequests(groupId, action, addresses)).map(toOutcome)
+    const decide: Ask<MemberOutcome[]> = async (groups) => {
+      const change = (some: readonly Jid[]) => groups.decideRequests(groupId, action, some)
+      return (await tryOtherSpellings(await change(addresses), change)).map(toOutcome)
+    }
     return this.#change(who, groupId, 'group.requests', decide, (outcomes) => ({ action, ...countOf(outcomes) }))
   }
 
@@ -110,20 +113,19 @@ export class GroupService {
     groupId: string,
     { action, addresses, mayInvite }: MemberChange,
   ): Promise<MemberOutcome[]> {
-    const change: Ask<MemberOutcome[]> = async (groups) => {
-      const results = await groups.changeMembers(groupId, action, addresses)
-      return mayInvite ? this.#invite(who, groupId, results) : results.map(toOutcome)
+    const { invitations } = this.#deps
+    const changeAll: Ask<MemberOutcome[]> = async (groups) => {
+      const change = (some: readonly Jid[]) => groups.changeMembers(groupId, action, some)
+      const results = await tryOtherSpellings(await change(addresses), change)
+      return mayInvite ? invitations.invite({ who, groupId }, results) : results.map(toOutcome)
     }
-    return this.#change(who, groupId, 'group.participants', change, (outcomes) => ({ action, ...countOf(outcomes) }))
+    return this.#change(who, groupId, 'group.participants', changeAll, (outcomes) => ({ action, ...countOf(outcomes) }))
   }
 
-  async create(
-    who: GroupAdmin,
-    subject: string,
-    addresses: readonly Jid[],
-  ): Promise<{ id: string; subject: string; outcomes: MemberOutcome[] }> {
-    const create: Ask<{ id: string; subject: string; outcomes: MemberOutcome[] }> = async (groups) => {
-      const { results, ...group } = await groups.create(subject, addresses)
+  create(who: GroupAdmin, subject: string, addresses: readonly Jid[]): Promise<NewGroup> {
+    const create: Ask<NewGroup> = async (groups) => {
+      const { results: first, ...group } = await groups.create(subject, addresses)
+      const results = await tryOtherSpellings(first, (some) => groups.changeMembers(group.id, 'add', some))
       return { ...group, outcomes: results.map(toOutcome) }
     }
     return this.#change(
@@ -133,10 +135,6 @@ export class GroupService {
       create,
       ({ outcomes }) => countOf(outcomes),
     )
-  }
-
-  #invite(who: GroupAdmin, groupId: string, results: readonly MemberResult[]): Promise<MemberOutcome[]> {
-    return this.#deps.invitations.invite({ who, groupId }, results)
   }
 
   async #ask<T>(instance: InstanceName, ask: Ask<T>): Promise<T> {

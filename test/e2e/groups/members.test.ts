@@ -49,6 +49,20 @@ test('people are added, promoted, demoted and removed, and each has a result', a
   assert.equal(world.network.groups.of(world.phone.user).length, 1)
 })
 
+test('a number of Brazil is found in both of its spellings', async () => {
+  await using set = await open()
+  const { world } = set
+  const lea = world.network.person({ phone: '551188880004' })
+  const tom = world.network.person({ phone: '5511988880005' })
+  const created = await set.post('', { name: 'New', participants: ['+55 11 98888-0004'] })
+  const { jid, participants } = created.body as { jid: string; participants: unknown }
+  assert.deepEqual(participants, [{ jid: '5511988880004@s.whatsapp.net', status: 'ok' }])
+  const { body } = await set.post(`/${jid}/participants`, { action: 'add', jids: ['551188880005'] })
+  assert.deepEqual((body as { results: unknown }).results, [{ jid: '551188880005@s.whatsapp.net', status: 'ok' }])
+  const { roles } = world.network.groups.get(jid)
+  assert.deepEqual([roles.get(lea.user), roles.get(tom.user)], ['member', 'member'])
+})
+
 test('requests to join are listed and decided', async () => {
   await using set = await open()
   const { world, bob, eve } = set
