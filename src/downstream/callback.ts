@@ -55,7 +55,7 @@ function readNote(message: Payload): OutgoingCommand | undefined {
     const at = { conversation: conversationOf(message, conversation), recipient: recipientOf(conversation) }
     return { kind: 'note', ...at, messageId, asksFor: 'members' }
   } catch (error) {
-    // Chatwoot must not mark a note failed, whatever is in it.
+    // A refusal would make Chatwoot mark the note failed.
     if (error instanceof BridgeError) return undefined
     throw error
   }

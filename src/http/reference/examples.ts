@@ -65,7 +65,7 @@ function fits(value: unknown, schema: ApiSchema): boolean {
   if (value === null) return schema.nullable === true
   const values = valuesOf(schema)
   if (values) return values.some((each) => each === value)
-  if (Array.isArray(value)) return schema.type === 'array'
+  if (Array.isArray(value)) return schema.type === 'array' && value.every((each) => fits(each, schema.items ?? {}))
   if (schema.type === 'integer' || schema.type === 'number') return typeof value === 'number'
   return typeof value === schema.type && (schema.pattern === undefined || matches(value, schema.pattern))
 }
