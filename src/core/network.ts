@@ -213,6 +213,7 @@ export type SessionName = {
 export type Unsealing = { secret: string; sender: Person; ownJid: Jid; pollOptions: readonly string[] }
 export type UnsealedContent =
   | { type: 'poll_vote'; options: readonly string[] }
+  | { type: 'reaction'; emoji: string }
   | { type: 'edit'; content: MessageEvent['content']; mentions: readonly Person[] }
 
 /** The file cannot be fetched. `gone`: the server no longer has it, but the phone may; otherwise its content is damaged. */
