@@ -15,8 +15,7 @@ function formOf(...parts: readonly (readonly [string, string])[]): Buffer {
 function refused(body: unknown, sentence: RegExp, contentType = type): void {
   assert.throws(
     () => readFormFile(body, contentType, 'picture'),
-    (error) =>
-      error instanceof BridgeError && error.code === 'SERVICE_BAD_REQUEST' && sentence.test(error.message),
+    (error) => error instanceof BridgeError && error.code === 'SERVICE_BAD_REQUEST' && sentence.test(error.message),
   )
 }
 

@@ -90,11 +90,14 @@ test('other notes, and the same word to a person or to the customer, ask for not
     await writeNote(set, conversation, 'member'),
     await writeNote(set, world.conversation),
   ]
+  const { callback } = await writeNote(set, conversation, 'about the members')
+  const foreign = { ...(callback as object), id: 990_001, content: 'members', inbox: { id: 99 } }
+  assert.deepEqual((await world.post(foreign)).body, ignored)
   const sent = await world.write('members', {}, conversation)
   await world.received('members', set.eve)
   await answerTo(set, (await writeNote(set, conversation)).id)
   await world.helpdesk.settled()
-  for (const id of [...notes.map((note) => note.id), sent]) assert.deepEqual(answersTo(set, id), [])
+  for (const id of [...notes.map((note) => note.id), 990_001, sent]) assert.deepEqual(answersTo(set, id), [])
 })
 
 test('the note says why there is no list, in the language of the service', async () => {

@@ -2,7 +2,9 @@
 
 import type { SimGroup } from '../../../../sim/network/groups/sim-group.ts'
 import type { SimPerson } from '../../../../sim/network/people/sim-person.ts'
+import { assertDocumented } from '../../../harness/documented-statuses.ts'
 import type { Answer } from '../../../harness/http-request.ts'
+import { apiToken } from '../../../harness/service.ts'
 import type { World } from '../../../harness/world.ts'
 
 export type Call = { method: string; path: string; body?: unknown }
@@ -54,7 +56,6 @@ export class GroupWorld<Around extends World> {
     const form = new FormData()
     if (typeof content === 'string') form.set(field, content)
     else form.set(field, new File([new Uint8Array(content)], 'picture.jpg'))
-    // Read as text, so that the request goes through the checks of the harness.
     const encoded = new Response(form)
     const body = Buffer.from(await encoded.arrayBuffer())
     const headers = { 'content-type': encoded.headers.get('content-type') ?? '' }
@@ -66,11 +67,11 @@ export class GroupWorld<Around extends World> {
     body: Uint8Array,
     headers: Record<string, string>,
   ): Promise<{ status: number; body: unknown }> {
-    const response = await fetch(`${this.world.service.app.url}/api/instances/n0/groups${path}`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer test-token', ...headers },
-      body: new Uint8Array(body),
-    })
+    const { url } = this.world.service.app
+    const whole = `/api/instances/n0/groups${path}`
+    const init = { headers: { authorization: `Bearer ${apiToken}`, ...headers }, body: new Uint8Array(body) }
+    const response = await fetch(`${url}${whole}`, { method: 'POST', ...init })
+    await assertDocumented(url, { method: 'POST', path: whole, status: response.status })
     return { status: response.status, body: await response.json() }
   }
 
