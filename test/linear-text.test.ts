@@ -41,6 +41,8 @@ import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
 import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
 import { readCard } from '../src/network/decode/vcard.ts'
+import { memberResults } from '../src/network/groups/member-results.ts'
+import { readGroup } from '../src/network/groups/read-group.ts'
 import { findRevision } from '../src/network/version/version-numbers.ts'
 import { parseWebhookAddress, shownAddress } from '../src/setup/webhook-address.ts'
 import { hostileTexts, knownAttacks, writeHostile } from './harness/hostile-text.ts'
@@ -88,6 +90,17 @@ const callback = (text: string) => ({
   attachments: [{ data_url: `https://helpdesk.example/${text}` }],
 })
 
+const participant = (text: string) => {
+  const attrs = { jid: `${text}@lid`, phone_number: text, display_name: text, error: text }
+  return { tag: 'participant', attrs, content: [{ tag: 'add_request', attrs: { code: text, expiration: text } }] }
+}
+const groupAnswer = (text: string) => {
+  const body = { tag: 'body', attrs: {}, content: Buffer.from(text) }
+  const content = [participant(text), { tag: 'description', attrs: { id: text }, content: [body] }]
+  const attrs = { id: '1', subject: text, creator: text, creation: text, size: text }
+  return { tag: 'iq', attrs: {}, content: [{ tag: 'group', attrs, content }] }
+}
+
 /** By where the text comes from. Every entry gets the whole hostile text. */
 const readers: Record<string, (text: string) => unknown> = {
   // From WhatsApp: texts, captions, quotes, options, cards, names, files.
@@ -116,6 +129,8 @@ const readers: Record<string, (text: string) => unknown> = {
     findRevision(text),
     findRevision(`"client_revision":${text}`.slice(0, 30).repeat(text.length / 30)),
   ],
+  'a group': (text) => readGroup(groupAnswer(text)),
+  'the results of a change of members': (text) => memberResults([text, `${text}@lid`], [participant(text)]),
   'an address': (text) => [parseChat(text), phoneVariants(text)],
   'the members of a group': (text) => writeMemberList([{ ...person(text), role: 'member' }], 'en', 1000),
   // From Chatwoot: messages, contacts, files, answers.

@@ -10,7 +10,7 @@ test('the questions of one call share ten seconds', async () => {
   const clock = new ManualClock()
   const answer = { tag: 'iq', attrs: { type: 'result' } }
   const groups = new GroupQueries({ clock, queries: { query: () => sleep(clock, 6_000).then(() => answer) } })
-  const ask = () => groups.ask('120363000000000001', 'read', { tag: 'query', attrs: {} })
+  const ask = () => groups.read('120363000000000001')
   const one = groups.within(ask)
   const two = assert.rejects(
     groups.within(async () => {

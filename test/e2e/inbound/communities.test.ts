@@ -27,7 +27,7 @@ for (const engine of drawnEngines(import.meta.url)) {
       await waitUntil(`the metric ${line.source}`, async () => line.test((await world.service.get('/metrics')).text))
     }
 
-    test('an announcement arrives in the conversation of the group, with the header of its author', async () => {
+    test('a message of the announcement group arrives in the conversation of the group, with the header of its author', async () => {
       const message = await world.arrived(maria.text(announcements, 'we meet on Friday'))
       assert.equal(message.content, '`+5511988887777 · ~Maria`\n\nwe meet on Friday')
       const contact = world.helpdesk.see.contacts().find(({ identifier }) => identifier === announcements.jid)
@@ -46,13 +46,13 @@ for (const engine of drawnEngines(import.meta.url)) {
       assert.equal(textOfMessage(received.message), 'allowed')
     })
 
-    test('a member reacts to an announcement, and the sealed reaction is shown', async () => {
+    test('a member of the announcement group reacts, and the sealed reaction is shown', async () => {
       const sent = maria.send(announcements, { conversation: 'pizza?', messageContextInfo: { messageSecret } })
-      const announcement = await world.arrived(sent)
-      const known = await world.bob.messages.waitFor('the announcement', ({ id }) => id === sent.id)
+      const shown = await world.arrived(sent)
+      const known = await world.bob.messages.waitFor('the message', ({ id }) => id === sent.id)
       const reaction = await world.arrived(world.bob.sealedReaction(known, '👍'))
       assert.equal(reaction.content, '`+5511888880001 · ~Bob`\nreacted with 👍')
-      assert.equal(reaction.contentAttributes['in_reply_to'], announcement.id)
+      assert.equal(reaction.contentAttributes['in_reply_to'], shown.id)
       await counted(/service_realtime_events_total\{feature="reaction",result="ok",instance="n0"\} 1\n/)
     })
 

@@ -103,6 +103,21 @@ for (const [code, failure] of codes) {
   })
 }
 
+test('the refusal of a new group does not speak of another group', async () => {
+  await using bed = await Bed.open()
+  const { bob, groups } = await scene(bed)
+  let code = 403
+  const giveBack = bed.sim.router.override('w:g2 set create', () => {
+    throw new IqError(code, 'no')
+  })
+  const create = () => groups.create('New', [bob.user.pnJid])
+  await rejectsWith(create(), 'refused', /^the network refused the request \(code 403\)$/)
+  code = 404
+  await rejectsWith(create(), 'refused', /^the network refused the request \(code 404\)$/)
+  giveBack()
+  await rejectsWith(groups.create('x'.repeat(101), [bob.user.pnJid]), 'refused', /does not accept the value/)
+})
+
 test('answers that cannot be read are failures', async () => {
   await using bed = await Bed.open()
   const { phone, bob, groups } = await scene(bed)
