@@ -108,13 +108,17 @@ type WorkerParts = {
   restrictions: Restrictions
 }
 
-function createWorker({ clock, log, onSendStep }: OutboundDeps, parts: Parts, made: WorkerParts): OutboxWorker {
+function createWorker(
+  { clock, log, downstream, onSendStep }: OutboundDeps,
+  parts: Parts,
+  made: WorkerParts,
+): OutboxWorker {
   const { stores, accounts, routes, newId } = parts
   const { recipients, composer, outcomes, undecided, metrics, pace, restrictions } = made
   const { outbox, transitions, sent, map } = stores
   const revokes = new RevokeContents({ outbox, map })
   const { destinationOf } = routes
-  const preparation = new SendPreparation({ composer, recipients, restrictions, revokes, destinationOf })
+  const preparation = new SendPreparation({ composer, recipients, restrictions, revokes, downstream, destinationOf })
   const sender = new RowSender({
     preparation,
     transitions,

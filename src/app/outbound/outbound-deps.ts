@@ -17,7 +17,7 @@ import type { InboxIdentities } from '../../tenants/inbox-identities.ts'
 import type { Routing } from '../../tenants/routing.ts'
 
 export type OutboundDeps = {
-  config: Pick<Config, 'outbound' | 'storage' | 'sync'>
+  config: Pick<Config, 'inbound' | 'outbound' | 'storage' | 'sync'>
   database: Database
   epoch: () => number
   /** No new id of a row sorts before this time. */
