@@ -83,6 +83,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     accounts: instances,
     people: inbound.people,
     conversations: inbound.conversations,
+    options: inbound.options,
     lostCallbacks: inbound.lostCallbacks,
     downstream,
     routing,

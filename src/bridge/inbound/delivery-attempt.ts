@@ -58,10 +58,10 @@ export class DeliveryAttempt {
     await this.#post(job, { context, draft, conversation }, signal)
   }
 
-  #draftOf({ row: { instance, event }, target }: AttemptJob, context: EventContext) {
+  #draftOf({ row: { instance, event, receivedAt }, target }: AttemptJob, context: EventContext) {
     const { composer, headers } = this.#deps
     const showsHeader = headers.isNeeded(context.chat, target.destination.key, context.senderId)
-    return composer.compose({ instance, event, context, showsHeader })
+    return composer.compose({ instance, event, receivedAt, context, showsHeader })
   }
 
   /**

@@ -58,6 +58,7 @@ export class BedProcess {
       ...both,
       people: this.inbound.people,
       conversations: this.inbound.conversations,
+      options: this.inbound.options,
       lostCallbacks: this.inbound.lostCallbacks,
       accounts,
       onSendStep,
