@@ -12,7 +12,7 @@ import { getOrCreate } from '../../lib/keyed.ts'
 import type { OfferStore } from '../../storage/stores/messages/offer-store.ts'
 import { chosenOption } from './chosen-option.ts'
 
-type Deps = { store: OfferStore; clock: Clock }
+type Deps = { store: Pick<OfferStore, 'chatsWithOffers' | 'newest'>; clock: Clock }
 
 /** A text of a customer. `at` is its time by the clock of the network, `receivedAt` by ours. */
 export type CustomerText = { chatId: ChatId; text: string; at: number; receivedAt: number }

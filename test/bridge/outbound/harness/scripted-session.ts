@@ -46,7 +46,7 @@ export class ScriptedSession implements NetworkSession {
     await this.#network.afterFrame(this.#network.frames, message)
     if (fault?.kind === 'in_doubt') throw inDoubt()
     if (fault) await this.#waitInVain()
-    return { at: Math.floor(this.#network.clock.now() / 1000) * 1000 }
+    return { at: this.#network.now() }
   }
 
   newMessageId(): string {
