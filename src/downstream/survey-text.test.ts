@@ -37,5 +37,6 @@ test('the link of a survey is made of the uuid of the conversation and of the ad
   assert.equal(readSurveyLink({ uuid: '0b1c', meta }, base), link)
   const elsewhere = { sender: { thumbnail: 'https://www.gravatar.com/avatar/1' } }
   assert.equal(readSurveyLink({ uuid: '0b1c', meta: elsewhere }, base), `${base}/survey/responses/0b1c`)
-  for (const answer of [null, {}, { uuid: 5 }, { uuid: '' }]) assert.equal(readSurveyLink(answer, base), undefined)
+  for (const answer of [null, {}, { uuid: 5 }, { uuid: '' }, { uuid: '../x' }])
+    assert.equal(readSurveyLink(answer, base), undefined)
 })

@@ -25,11 +25,11 @@ export function readSurvey(survey: Payload): { content: string; lacksLink: boole
  */
 export function readSurveyLink(conversation: unknown, baseUrl: string): string | undefined {
   const { uuid, meta } = asObject(conversation)
-  if (typeof uuid !== 'string' || uuid === '') return undefined
+  if (typeof uuid !== 'string' || !/^[\w-]{1,64}$/.test(uuid)) return undefined
   const { sender, assignee } = asObject(meta)
   const pictures = [sender, assignee].map((person) => URL.parse(asText(asObject(person)['thumbnail']) ?? ''))
   const shown = pictures.find((url) => url?.pathname.startsWith('/rails/active_storage/'))
-  return `${shown?.origin ?? baseUrl}${surveyPath}${encodeURIComponent(uuid)}`
+  return `${shown?.origin ?? baseUrl}${surveyPath}${uuid}`
 }
 
 function linkIn(text: string): string | undefined {
