@@ -26,7 +26,7 @@ import { translateReason } from '../src/core/reasons/reason.ts'
 import { callbackFailureOf } from '../src/downstream/callback-failure.ts'
 import { readCallback } from '../src/downstream/callback.ts'
 import { readSurveyLink } from '../src/downstream/survey-text.ts'
-import { chosenOption } from '../src/bridge/conversations/chosen-option.ts'
+import { findChoice } from '../src/bridge/conversations/find-choice.ts'
 import { contactFields } from '../src/downstream/contact-finder.ts'
 import { encodeMessage } from '../src/downstream/encode-message.ts'
 import { explainAnswer } from '../src/downstream/failures.ts'
@@ -101,7 +101,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'a header': (text) => renderMessage({ header: person(text), separator: '\n', quote: null, body: text }, settings),
   'a mentioned name': (text) => mentionsOf([person(text)], '@$name'),
   'a poll': (text) => render({ type: 'poll', question: 'x', options: [text] }),
-  'an answer': (text) => [chosenOption(text, ['Yes', 'No']), chosenOption('2', [text, text])],
+  'an answer': (text) => [findChoice(text, ['Yes', 'No']), findChoice('2', [text, text])],
   'a choice': (text) => render({ type: 'choice', text, description: null }),
   'a place': (text) =>
     render({ type: 'location', latitude: 1, longitude: 1, name: text, address: null, caption: null, live: false }),

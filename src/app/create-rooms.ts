@@ -83,7 +83,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     accounts: instances,
     people: inbound.people,
     conversations: inbound.conversations,
-    options: inbound.options,
+    choices: inbound.choices,
     lostCallbacks: inbound.lostCallbacks,
     downstream,
     routing,

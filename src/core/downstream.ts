@@ -239,7 +239,7 @@ export type WrittenMessage = {
   writtenAt: number | null
   content: string
   /** The titles of the choices that the content offers, in the order of their numbers. */
-  options?: readonly string[]
+  choices?: readonly string[]
   /** The content is the text of a survey, without the link to it. */
   lacksSurveyLink?: true
   /** In the order in which the agent added them. Of a long list only as many as are needed to see that it is too long. */

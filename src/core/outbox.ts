@@ -227,7 +227,7 @@ export type MessagePayload = {
   inReplyTo: { messageId: number | null; sourceId: string | null } | null
   agentName: string | null
   /** The titles of the choices that the content offers, in the order of their numbers. */
-  options?: readonly string[]
+  choices?: readonly string[]
   /** The content is the text of a survey, without the link to it. */
   lacksSurveyLink?: true
 }

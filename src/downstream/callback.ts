@@ -77,7 +77,7 @@ function readUpdate(message: Payload, locale: Locale): OutgoingCommand {
 }
 
 function readMessage(message: Payload, locale: Locale): WrittenMessage {
-  const { content, options, lacksLink } = interactiveTextOf(message, locale)
+  const { content, choices, lacksLink } = interactiveTextOf(message, locale)
   const conversation = message.object('conversation')
   const sender = message.object('sender')
   // Chatwoot lists the files in any order. One more than can be sent shows that there are too many.
@@ -89,7 +89,7 @@ function readMessage(message: Payload, locale: Locale): WrittenMessage {
     messageId: message.id('id'),
     writtenAt: writtenAt(message),
     content,
-    ...(options.length > 0 && { options }),
+    ...(choices.length > 0 && { choices }),
     ...(lacksLink && { lacksSurveyLink: true as const }),
     attachments,
     lacksFile: attachments.length < files.length,

@@ -7,7 +7,7 @@ import { Payload } from './payload.ts'
 const textOf = (content_type: string, items: unknown, content: string | null = 'Please choose') =>
   interactiveTextOf(Payload.of({ content, content_type, content_attributes: { items } }), 'en')
 const shown = (...written: Parameters<typeof textOf>) => textOf(...written).content
-const optionsOf = (...written: Parameters<typeof textOf>) => textOf(...written).options
+const choicesOf = (...written: Parameters<typeof textOf>) => textOf(...written).choices
 
 const button = (text: string) => ({ type: 'postback', text, payload: text.toUpperCase() })
 const link = (text: string, uri: string) => ({ type: 'link', text, uri })
@@ -15,7 +15,7 @@ const link = (text: string, uri: string) => ({ type: 'link', text, uri })
 test('the choices of a selection are numbered below its text', () => {
   const items = [{ title: 'Yes', value: 'y' }, { value: 7 }]
   assert.equal(shown('input_select', items), 'Please choose\n\n1. Yes\n2. 7')
-  assert.deepEqual(optionsOf('input_select', items), ['Yes', '7'])
+  assert.deepEqual(choicesOf('input_select', items), ['Yes', '7'])
   assert.equal(shown('input_select', items, null), '1. Yes\n2. 7')
 })
 
@@ -28,7 +28,7 @@ test('the buttons of cards are numbered from card to card, and buttons with a li
     shown('cards', cards, null),
     '**Red shoe**\nsize 40\nView: https://x.example/1\n1. Buy\n\n2*3\nhttps://img.example/2\n2. Ask\nhttps://x.example/2',
   )
-  assert.deepEqual(optionsOf('cards', cards), ['Buy', 'Ask'])
+  assert.deepEqual(choicesOf('cards', cards), ['Buy', 'Ask'])
 })
 
 test('buttons with the same title are told apart by their card, and options of fields by their field', () => {
@@ -37,12 +37,12 @@ test('buttons with the same title are told apart by their card, and options of f
     { title: 'Blue shoe', actions: [button('buy')] },
     { actions: [button('Buy')] },
   ]
-  assert.deepEqual(optionsOf('cards', cards), ['Red shoe: Buy', 'Ask', 'Blue shoe: buy', 'Buy'])
+  assert.deepEqual(choicesOf('cards', cards), ['Red shoe: Buy', 'Ask', 'Blue shoe: buy', 'Buy'])
   const fields = [
     { label: 'Size', options: ['S', 'M'] },
     { label: 'Colour', options: [{ label: 'Red' }, { label: 's' }] },
   ]
-  assert.deepEqual(optionsOf('form', fields), ['Size: S', 'M', 'Red', 'Colour: s'])
+  assert.deepEqual(choicesOf('form', fields), ['Size: S', 'M', 'Red', 'Colour: s'])
 })
 
 test('cards without choices and articles can be chosen themselves when there are several', () => {
@@ -52,11 +52,11 @@ test('cards without choices and articles can be chosen themselves when there are
     { description: 'd' },
   ]
   assert.equal(shown('cards', cards, null), '1. **One**\nView: https://x.example/1\n\n2. **Two**\n\nd')
-  assert.deepEqual(optionsOf('cards', cards), ['One', 'Two'])
-  assert.deepEqual(optionsOf('cards', cards.slice(0, 1)), [])
+  assert.deepEqual(choicesOf('cards', cards), ['One', 'Two'])
+  assert.deepEqual(choicesOf('cards', cards.slice(0, 1)), [])
   const articles = [{ title: 'Doc', description: 'd', link: 'https://docs.example/1' }, { title: 'Other' }]
   assert.equal(shown('article', articles, null), '1. **Doc**\nd\nhttps://docs.example/1\n\n2. **Other**')
-  assert.deepEqual(optionsOf('article', articles), ['Doc', 'Other'])
+  assert.deepEqual(choicesOf('article', articles), ['Doc', 'Other'])
   assert.equal(shown('article', articles.slice(0, 1), null), '**Doc**\nd\nhttps://docs.example/1')
 })
 
@@ -72,7 +72,7 @@ test('the fields of a form are questions with their hints and numbered options',
     shown('form', fields),
     'Please choose\n\nE-mail (you@x.example)\nPhone\nsize:\n1. S\n2. m\n3. 5\n4. L\nColour (red)\n5. Last',
   )
-  assert.deepEqual(optionsOf('form', fields), ['S', 'm', '5', 'L', 'Last'])
+  assert.deepEqual(choicesOf('form', fields), ['S', 'm', '5', 'L', 'Last'])
 })
 
 test('a request for an e-mail address asks for it, in the language of the service', () => {
@@ -86,7 +86,7 @@ test('every other kind keeps its text as it is, and items that make no sense are
   assert.equal(shown('text', [{ title: 'no' }]), 'Please choose')
   for (const items of [null, 'x', 5, {}, [null, 5, 'x', [], {}, { title: {} }, { actions: 5 }, { options: [null] }]]) {
     for (const kind of ['input_select', 'cards', 'form', 'article']) {
-      assert.deepEqual(textOf(kind, items), { content: 'Please choose', options: [], lacksLink: false })
+      assert.deepEqual(textOf(kind, items), { content: 'Please choose', choices: [], lacksLink: false })
     }
   }
   assert.equal(shown('cards', [], null), '')
@@ -113,16 +113,16 @@ test('no choice, title, description or link of any message is lost', () => {
     }
     fc.assert(
       fc.property(fc.array(item, { maxLength: 12 }), (items) => {
-        const { content, options } = textOf(kind, items)
+        const { content, choices } = textOf(kind, items)
         for (const each of wordsOf(items)) assert.ok(content.includes(each), `${each} in ${content}`)
         const numbered = content.split('\n').filter((line) => /^\d+\. /.test(line))
         assert.deepEqual(
           numbered.map((line) => line.slice(0, line.indexOf('.'))),
-          options.map((_, index) => String(index + 1)),
+          choices.map((_, index) => String(index + 1)),
         )
-        for (const [index, option] of options.entries()) {
+        for (const [index, choice] of choices.entries()) {
           const title = numbered[index]?.replace(/^\d+\. |\*\*/g, '') ?? ''
-          assert.ok(option.endsWith(title), `${option} is ${title}`)
+          assert.ok(choice.endsWith(title), `${choice} is ${title}`)
         }
       }),
     )

@@ -14,7 +14,7 @@ type Kind = { write: (item: Item, choices: NumberedChoices, isOnly: boolean) => 
  * The text of a message as a customer can read it, and the titles of its choices. `lacksLink`: the link of a survey is
  * missing.
  */
-export type InteractiveText = { content: string; options: readonly string[]; lacksLink: boolean }
+export type InteractiveText = { content: string; choices: readonly string[]; lacksLink: boolean }
 
 const kinds = new Map<unknown, Kind>([
   ['input_select', { write: writeChoice, between: '\n' }],
@@ -32,17 +32,17 @@ const emailRequest: Record<Locale, string> = {
 /** An item that makes no sense is left out. */
 export function interactiveTextOf(message: Payload, locale: Locale): InteractiveText {
   const type = message.raw('content_type')
-  if (type === 'input_csat') return { options: [], ...readSurvey(message) }
+  if (type === 'input_csat') return { choices: [], ...readSurvey(message) }
   const text = message.text('content') ?? ''
-  const plain = { options: [], lacksLink: false }
+  const plain = { choices: [], lacksLink: false }
   if (type === 'input_email') return { ...plain, content: joined([text, emailRequest[locale]], '\n\n') }
   const kind = kinds.get(type)
   if (!kind) return { ...plain, content: text }
-  const choices = new NumberedChoices()
+  const numbered = new NumberedChoices()
   const items = itemsIn(message.object('content_attributes').raw('items'))
-  const written = items.map((item) => kind.write(item, choices, items.length === 1))
+  const written = items.map((item) => kind.write(item, numbered, items.length === 1))
   const content = joined([text, joined(written, kind.between)], '\n\n')
-  return { ...plain, content, options: choices.titles }
+  return { ...plain, content, choices: numbered.titles }
 }
 
 function writeChoice(item: Item, choices: NumberedChoices): string {

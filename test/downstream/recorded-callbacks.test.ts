@@ -104,7 +104,7 @@ const tables: Record<RecordingName, Row[]> = {
     ['callback to the agent bot, headers', ignored('not_outgoing')],
     [
       'message_created by an agent bot',
-      send(3398, 'bot says\n\n1. A', 'contract-bot3', { conversation: conversation(26, 221), options: ['A'] }),
+      send(3398, 'bot says\n\n1. A', 'contract-bot3', { conversation: conversation(26, 221), choices: ['A'] }),
     ],
   ],
   'callback-failures': [
@@ -159,14 +159,14 @@ const tables: Record<RecordingName, Row[]> = {
     ],
   ],
   interactive: [
-    ofInteractive('input_select', 1449, 'Please (input_select)\n\n1. Yes\n2. No', { options: ['Yes', 'No'] }),
+    ofInteractive('input_select', 1449, 'Please (input_select)\n\n1. Yes\n2. No', { choices: ['Yes', 'No'] }),
     ofInteractive(
       'cards',
       1450,
       'Please (cards)\n\n**Card 1**\ndesc\nhttps://img.example/x.jpg\nView: https://x.example\n1. Buy',
-      { options: ['Buy'] },
+      { choices: ['Buy'] },
     ),
-    ofInteractive('form', 1451, 'Please (form)\n\nE-mail (Mail)\nPick:\n1. A', { options: ['A'] }),
+    ofInteractive('form', 1451, 'Please (form)\n\nE-mail (Mail)\nPick:\n1. A', { choices: ['A'] }),
     ofInteractive('article', 1452, 'Please (article)\n\n**Doc**\nd\nhttps://docs.example/1'),
     ofInteractive('input_csat', 1453, surveySentence),
     ofInteractive('input_email', 1454, 'Please (input_email)\n\nPlease reply with your e-mail address.'),

@@ -120,7 +120,7 @@ function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): Outb
   const sender = new RowSender({
     preparation,
     transitions,
-    sent: notingOffers(sent, deps.options),
+    sent: notingOffers(sent, deps.choices),
     restrictions,
     metrics,
     pace,
@@ -144,11 +144,11 @@ function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): Outb
 /** The inbound part must know which chats are offered choices. */
 function notingOffers(
   sent: Pick<SentMessageStore, 'insertStep'>,
-  options: OutboundDeps['options'],
+  choices: OutboundDeps['choices'],
 ): Pick<SentMessageStore, 'insertStep'> {
   return {
     insertStep(message) {
-      if (message.content.options) options.offered(message.instance, message.chatId)
+      if (message.content.choices) choices.offered(message.instance, message.chatId)
       return sent.insertStep(message)
     },
   }

@@ -1,7 +1,7 @@
 // What the parts of the outbound path are created with.
 
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
-import type { OfferedOptions } from '../../bridge/conversations/offered-options.ts'
+import type { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
@@ -25,7 +25,7 @@ export type OutboundDeps = {
   idFloorMs?: () => number
   people: People
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
-  options: Pick<OfferedOptions, 'offered'>
+  choices: Pick<OfferedChoices, 'offered'>
   lostCallbacks: Pick<LostCallbacks, 'heard' | 'onFailedMessage'>
   accounts: AccountDirectory
   routing: Routing

@@ -58,7 +58,7 @@ export async function editMessage(deps: Deps, { who, waid, chat, content }: Edit
 /** Quotes show the new text, and a device that asks for the message again gets it. It offers no choices any more. */
 async function remember({ map, sent }: Deps, id: RowId, text: string): Promise<void> {
   const content = { ...(await map.contentOf(id)), text }
-  delete content.options
+  delete content.choices
   await sent.saveContent(id, content)
 }
 

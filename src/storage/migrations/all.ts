@@ -22,7 +22,7 @@ import { paceOfLinks } from './017-pace-of-links.ts'
 import { clientVersion } from './018-client-version.ts'
 import { webhookSecrets } from './019-webhook-secrets.ts'
 import { backups } from './020-backups.ts'
-import { options } from './024-options.ts'
+import { choices } from './024-choices.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -45,5 +45,5 @@ export const migrations: readonly Migration[] = [
   clientVersion,
   webhookSecrets,
   backups,
-  options,
+  choices,
 ]

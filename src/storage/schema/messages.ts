@@ -62,7 +62,7 @@ export type MessageMapTable = {
   posting_after: number | null
   read_at: number | null
   /** 1 for a message of ours that offers choices. */
-  has_options: Generated<number | null>
+  has_choices: Generated<number | null>
   /** What later quotes, votes, edits and answers need of it. */
   content: SealedOrNull
 }

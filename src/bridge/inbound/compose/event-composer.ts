@@ -10,7 +10,7 @@ import type { Person } from '../../../core/address.ts'
 import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { renderGroupChanges } from './group-changes.ts'
 import type { EventContext } from '../../conversations/event-context.ts'
-import type { OfferedOptions } from '../../conversations/offered-options.ts'
+import type { OfferedChoices } from '../../conversations/offered-choices.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
 import { bodyOf } from './body-of.ts'
@@ -32,7 +32,7 @@ type Deps = {
   texts: Texts
   network: Pick<Network, 'unseal'>
   map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
-  options: Pick<OfferedOptions, 'chosen'>
+  choices: Pick<OfferedChoices, 'chosen'>
   ownJid: (instance: InstanceName) => Jid
   limits: TextLimits
 }
@@ -126,7 +126,7 @@ export class EventComposer {
     if (fromMe || content.type !== 'text') return null
     const { text } = content
     const { chatId } = context.chat
-    const title = await this.#deps.options.chosen(instance, { chatId, text, at, receivedAt })
+    const title = await this.#deps.choices.chosen(instance, { chatId, text, at, receivedAt })
     if (title === null) return null
     return { content: { type: 'choice', text: title, description: null } as const, originalText: text }
   }

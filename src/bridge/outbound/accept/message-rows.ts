@@ -50,6 +50,6 @@ export class MessageRows {
   }
 }
 
-function interactiveParts({ options, lacksSurveyLink }: WrittenMessage): Partial<MessagePayload> {
-  return { ...(options && { options }), ...(lacksSurveyLink && { lacksSurveyLink }) }
+function interactiveParts({ choices, lacksSurveyLink }: WrittenMessage): Partial<MessagePayload> {
+  return { ...(choices && { choices }), ...(lacksSurveyLink && { lacksSurveyLink }) }
 }

@@ -218,7 +218,7 @@ export class RowSender {
   #mapping({ row, address, chatId }: Attempt, part: OutboxPart, { text, content, networkAt }: SentPiece): Statement {
     const { sent, newId, clock } = this.#deps
     const at = clock.now()
-    const options = row.payload.type === 'message' && row.payload.options
+    const choices = row.payload.type === 'message' && row.payload.choices
     return sent.insertStep({
       id: newId(),
       instance: row.instance,
@@ -228,7 +228,7 @@ export class RowSender {
       kind: content.type === 'reaction' ? 'reaction' : 'message',
       conversationId: row.conversationId,
       messageId: row.messageId,
-      content: { ...mappedContent(content, text), ...(options && { options }) },
+      content: { ...mappedContent(content, text), ...(choices && { choices }) },
       at,
       // The network counts in seconds.
       networkAt: networkAt ?? Math.floor(at / 1000) * 1000,

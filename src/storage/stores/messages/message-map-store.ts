@@ -25,7 +25,7 @@ export type MappedContent = {
   /** For a reaction that we sent: the message that it reacts to. */
   reactsTo?: MessageKey
   /** For a message that we sent: the titles of the choices that it offers. */
-  options?: readonly string[]
+  choices?: readonly string[]
 }
 
 export type MessageIdentity = {

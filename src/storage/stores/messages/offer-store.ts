@@ -6,8 +6,8 @@ import type { Database } from '../../database.ts'
 import { messageMapSecrets } from '../../schema/messages.ts'
 import type { MappedContent } from './message-map-store.ts'
 
-/** Our newest message in a chat. `options` are the titles of the choices that it offers. */
-export type Offer = { networkAt: number; claimedAt: number; options: readonly string[] }
+/** Our newest message in a chat. `choices` are the titles of the choices that it offers. */
+export type Offer = { networkAt: number; claimedAt: number; choices: readonly string[] }
 
 export class OfferStore {
   readonly #database: Database
@@ -25,7 +25,7 @@ export class OfferStore {
       .where('instance', '=', instance)
       .where('claimed_at', '>=', since)
       // In the text of the statement, so that the index with this condition is used.
-      .where('has_options', '=', sql.lit(1))
+      .where('has_choices', '=', sql.lit(1))
     return (await this.#database.read(query.limit(limit))).map(({ chat }) => chat)
   }
 
@@ -48,6 +48,6 @@ export class OfferStore {
     const [row] = await this.#database.read(newest, messageMapSecrets)
     if (!row) return undefined
     const content = row.content && (JSON.parse(Buffer.from(row.content).toString('utf8')) as MappedContent)
-    return { networkAt: row.network_at, claimedAt: row.claimed_at, options: content?.options ?? [] }
+    return { networkAt: row.network_at, claimedAt: row.claimed_at, choices: content?.choices ?? [] }
   }
 }

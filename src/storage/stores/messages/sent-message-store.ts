@@ -55,7 +55,7 @@ export class SentMessageStore {
       conversation_id: sent.conversationId,
       message_id: sent.messageId,
       claimed_at: at,
-      has_options: sent.content.options ? 1 : null,
+      has_choices: sent.content.choices ? 1 : null,
       content: { seal: Buffer.from(JSON.stringify(sent.content)), place },
     })
   }
@@ -168,7 +168,7 @@ const insertedColumns = [
   'conversation_id',
   'message_id',
   'claimed_at',
-  'has_options',
+  'has_choices',
   'content',
 ] as const
 

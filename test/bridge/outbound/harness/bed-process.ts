@@ -58,7 +58,7 @@ export class BedProcess {
       ...both,
       people: this.inbound.people,
       conversations: this.inbound.conversations,
-      options: this.inbound.options,
+      choices: this.inbound.choices,
       lostCallbacks: this.inbound.lostCallbacks,
       accounts,
       onSendStep,

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { chosenOption } from './chosen-option.ts'
+import { findChoice } from './find-choice.ts'
 
 const sizes = ['Small', 'Medium size', '*Extra* Large']
 
 test('a number names a choice, also with a dot or a bracket, as an emoji, and with zeros before it', () => {
   for (const text of ['2', ' 2 ', '2.', '2)', '(2)', '#2', '2:', '2-', '02', '002', '2️⃣', '２', '*2*', '2\n']) {
-    assert.equal(chosenOption(text, sizes), 'Medium size', JSON.stringify(text))
+    assert.equal(findChoice(text, sizes), 'Medium size', JSON.stringify(text))
   }
 })
 
-test('the title names a choice, whatever its case, spaces and marks, also behind its own number', () => {
+test('the title names a choice in any case, with any spaces and marks, also behind its own number', () => {
   for (const text of [
     'medium size',
     ' MEDIUM   SIZE ',
@@ -20,9 +20,9 @@ test('the title names a choice, whatever its case, spaces and marks, also behind
     '2. Medium size',
     '2) medium size',
   ]) {
-    assert.equal(chosenOption(text, sizes), 'Medium size', JSON.stringify(text))
+    assert.equal(findChoice(text, sizes), 'Medium size', JSON.stringify(text))
   }
-  assert.equal(chosenOption('extra large', sizes), '*Extra* Large')
+  assert.equal(findChoice('extra large', sizes), '*Extra* Large')
 })
 
 test('every other text names none', () => {
@@ -44,20 +44,20 @@ test('every other text names none', () => {
     'ok 2',
   ]
   for (const text of texts) {
-    assert.equal(chosenOption(text, sizes), undefined, JSON.stringify(text))
+    assert.equal(findChoice(text, sizes), undefined, JSON.stringify(text))
   }
-  assert.equal(chosenOption('1', []), undefined)
+  assert.equal(findChoice('1', []), undefined)
 })
 
 test('a choice that is called like the number of another one is named by its title', () => {
-  assert.equal(chosenOption('1', ['3', '2', '1']), '1')
-  assert.equal(chosenOption('10', ['10', '20']), '10')
-  assert.equal(chosenOption('2', ['10', '20']), '20')
+  assert.equal(findChoice('1', ['3', '2', '1']), '1')
+  assert.equal(findChoice('10', ['10', '20']), '10')
+  assert.equal(findChoice('2', ['10', '20']), '20')
 })
 
 test('a title that two choices have names neither of them, and their numbers name both', () => {
-  assert.equal(chosenOption('buy', ['Buy', 'buy', 'Ask']), undefined)
-  assert.equal(chosenOption('2', ['Buy', 'buy', 'Ask']), 'buy')
+  assert.equal(findChoice('buy', ['Buy', 'buy', 'Ask']), undefined)
+  assert.equal(findChoice('2', ['Buy', 'buy', 'Ask']), 'buy')
 })
 
 test('every choice is found by its number and, if no other has the same title, by its title', () => {
@@ -65,9 +65,9 @@ test('every choice is found by its number and, if no other has the same title, b
   fc.assert(
     fc.property(fc.uniqueArray(title, { minLength: 1, maxLength: 30 }), (titles) => {
       for (const [index, each] of titles.entries()) {
-        assert.equal(chosenOption(String(index + 1), titles), each)
-        assert.equal(chosenOption(each.toUpperCase(), titles), each)
-        assert.equal(chosenOption(`${index + 1}. ${each}`, titles), each)
+        assert.equal(findChoice(String(index + 1), titles), each)
+        assert.equal(findChoice(each.toUpperCase(), titles), each)
+        assert.equal(findChoice(`${index + 1}. ${each}`, titles), each)
       }
     }),
   )

@@ -8,17 +8,17 @@ const line = /^(\d{1,3})[.)] ?(.+)$/
 const keycap = /[\uFE0F\u20E3]/g
 
 /** The title of the choice; undefined when the text names none, or more than one. */
-export function chosenOption(text: string, options: readonly string[]): string | undefined {
+export function findChoice(text: string, choices: readonly string[]): string | undefined {
   const written = plain(text)
-  const titles = options.map(plain)
+  const titles = choices.map(plain)
   const named = titles.flatMap((title, index) => (title === written ? [index] : []))
   // A choice may be called "2". Its own title counts more than the number of another choice.
-  if (named.length > 0) return named.length === 1 ? options[named[0] ?? 0] : undefined
+  if (named.length > 0) return named.length === 1 ? choices[named[0] ?? 0] : undefined
   const numbered = number.exec(written)
-  if (numbered) return options[Number(numbered[1]) - 1]
+  if (numbered) return choices[Number(numbered[1]) - 1]
   const [, digits, rest] = line.exec(written) ?? []
   const index = Number(digits) - 1
-  return rest !== undefined && titles[index] === rest ? options[index] : undefined
+  return rest !== undefined && titles[index] === rest ? choices[index] : undefined
 }
 
 /** Without differences of case, spaces and width, and without WhatsApp's marks around it. */

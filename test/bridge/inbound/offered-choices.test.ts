@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OfferedOptions } from '../../../src/bridge/conversations/offered-options.ts'
+import { OfferedChoices } from '../../../src/bridge/conversations/offered-choices.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { OfferStore } from '../../../src/storage/stores/messages/offer-store.ts'
 import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
@@ -16,13 +16,13 @@ const address = '5511888880001@s.whatsapp.net'
 class Stage {
   readonly clock = new ManualClock()
   readonly reads: string[] = []
-  options: OfferedOptions
+  choices: OfferedChoices
   readonly #opened: Awaited<ReturnType<typeof newDatabase>>
   #ids = 0
 
   constructor(opened: Awaited<ReturnType<typeof newDatabase>>) {
     this.#opened = opened
-    this.options = this.newProcess()
+    this.choices = this.newProcess()
   }
 
   static async open(engine: EngineName = 'sqlite'): Promise<Stage> {
@@ -31,9 +31,9 @@ class Stage {
     return new Stage(opened)
   }
 
-  newProcess(): OfferedOptions {
+  newProcess(): OfferedChoices {
     const store = new OfferStore(this.#opened.database)
-    return new OfferedOptions({
+    return new OfferedChoices({
       clock: this.clock,
       store: {
         chatsWithOffers: (...given) => {
@@ -49,13 +49,13 @@ class Stage {
   }
 
   /** We send a message to the chat. */
-  async send(chatId: string, options?: readonly string[]): Promise<void> {
+  async send(chatId: string, choices?: readonly string[]): Promise<void> {
     const id = `M${++this.#ids}`
     const now = this.clock.now()
     const step = new SentMessageStore(this.#opened.database, () => 1).insertStep({
       ...{ id, instance: 'n0', destination: 'd', chatId, kind: 'message', conversationId: 1, messageId: 1 },
       networkKey: { chat: address, id, fromMe: true, participant: null },
-      content: { text: 'x', ...(options && { options }) },
+      content: { text: 'x', ...(choices && { choices }) },
       ...{ at: now, networkAt: now },
     })
     await this.#opened.database.write(step)
@@ -63,7 +63,7 @@ class Stage {
 
   chosen(text: string, chatId = 'p1', instance = 'n0'): Promise<string | null> {
     const now = this.clock.now()
-    return this.options.chosen(instance, { chatId, text, at: now, receivedAt: now })
+    return this.choices.chosen(instance, { chatId, text, at: now, receivedAt: now })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -94,19 +94,19 @@ test('parallel texts share the first read, and a read that failed is repeated', 
   let isAway = true
   const store = {
     chatsWithOffers: () => (isAway ? Promise.reject(new Error('storage is away')) : Promise.resolve(['p1'])),
-    newest: () => Promise.resolve({ networkAt: 0, claimedAt: 0, options: ['Yes'] }),
+    newest: () => Promise.resolve({ networkAt: 0, claimedAt: 0, choices: ['Yes'] }),
   }
-  const options = new OfferedOptions({ store, clock: stage.clock })
+  const choices = new OfferedChoices({ store, clock: stage.clock })
   const text = { chatId: 'p1', text: '1', at: 1000, receivedAt: 1000 }
-  await assert.rejects(options.chosen('n0', text), /storage is away/)
+  await assert.rejects(choices.chosen('n0', text), /storage is away/)
   isAway = false
-  assert.equal(await options.chosen('n0', text), 'Yes')
+  assert.equal(await choices.chosen('n0', text), 'Yes')
 })
 
 test('an offer that is sent after the first read is known, and so is one that is being stored during it', async () => {
   await using stage = await Stage.open()
   assert.equal(await stage.chosen('1'), null)
-  stage.options.offered('n0', 'p1')
+  stage.choices.offered('n0', 'p1')
   await stage.send('p1', ['Yes', 'No'])
   assert.equal(await stage.chosen('1'), 'Yes')
   const second = stage.newProcess()
@@ -121,15 +121,15 @@ test('the memory is begun anew after a day, after a merge, and when the instance
   await using stage = await Stage.open()
   await stage.send('p1', ['Yes'])
   await stage.chosen('1', 'p2')
-  stage.options.merged('n0')
+  stage.choices.merged('n0')
   assert.equal(await stage.chosen('1'), 'Yes')
-  stage.options.leave('n0')
+  stage.choices.leave('n0')
   assert.equal(await stage.chosen('1'), 'Yes')
   assert.deepEqual(stage.reads, ['chats', 'chats', 'newest', 'chats', 'newest'])
   await stage.clock.advance(dayMs + 1)
   assert.equal(await stage.chosen('1'), null)
   await stage.clock.advance(3_600_000)
-  stage.options.leave('n0')
+  stage.choices.leave('n0')
   assert.equal(await stage.chosen('1'), null)
   assert.deepEqual(stage.reads.slice(5), ['chats', 'newest', 'chats'])
 })
@@ -145,9 +145,9 @@ test('an instance with more offers than are remembered asks for every short text
       return Promise.resolve(undefined)
     },
   }
-  const options = new OfferedOptions({ store, clock })
+  const choices = new OfferedChoices({ store, clock })
   const text = { text: 'hello', at: 0, receivedAt: 0 }
-  assert.equal(await options.chosen('n0', { ...text, chatId: 'unknown' }), null)
+  assert.equal(await choices.chosen('n0', { ...text, chatId: 'unknown' }), null)
   assert.equal(asked, 1)
 })
 
@@ -155,10 +155,10 @@ test('within one second, a text that we received before the offer was acknowledg
   const clock = new ManualClock()
   const store = {
     chatsWithOffers: () => Promise.resolve(['p1']),
-    newest: () => Promise.resolve({ networkAt: 5000, claimedAt: 5400, options: ['Yes'] }),
+    newest: () => Promise.resolve({ networkAt: 5000, claimedAt: 5400, choices: ['Yes'] }),
   }
-  const options = new OfferedOptions({ store, clock })
+  const choices = new OfferedChoices({ store, clock })
   const text = { chatId: 'p1', text: '1', at: 5000 }
-  assert.equal(await options.chosen('n0', { ...text, receivedAt: 5399 }), null)
-  assert.equal(await options.chosen('n0', { ...text, receivedAt: 5400 }), 'Yes')
+  assert.equal(await choices.chosen('n0', { ...text, receivedAt: 5399 }), null)
+  assert.equal(await choices.chosen('n0', { ...text, receivedAt: 5400 }), 'Yes')
 })

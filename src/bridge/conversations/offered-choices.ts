@@ -10,7 +10,7 @@ import type { PerInstance } from '../../core/per-instance.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
 import type { OfferStore } from '../../storage/stores/messages/offer-store.ts'
-import { chosenOption } from './chosen-option.ts'
+import { findChoice } from './find-choice.ts'
 
 type Deps = { store: Pick<OfferStore, 'chatsWithOffers' | 'newest'>; clock: Clock }
 
@@ -26,7 +26,7 @@ const toleranceMs = 3_600_000
 const longestAnswer = 500
 const maxChats = 10_000
 
-export class OfferedOptions implements PerInstance {
+export class OfferedChoices implements PerInstance {
   readonly #deps: Deps
   readonly #memories = new Map<InstanceName, Memory>()
 
@@ -47,7 +47,7 @@ export class OfferedOptions implements PerInstance {
     if (!offer || at - offer.networkAt > offerMs) return null
     // The network counts in seconds. Within one second the order in which we saw both messages decides.
     if (at === offer.networkAt && receivedAt < offer.claimedAt) return null
-    const title = chosenOption(text, offer.options)
+    const title = findChoice(text, offer.choices)
     return title === undefined || title === text ? null : title
   }
 
