@@ -49,14 +49,14 @@ class Stage {
   }
 
   /** We send a message to the chat. */
-  async send(chatId: string, choices?: readonly string[]): Promise<void> {
+  async send(chatId: string, choices?: readonly string[], networkAt = this.clock.now()): Promise<void> {
     const id = `M${++this.#ids}`
     const now = this.clock.now()
     const step = new SentMessageStore(this.#opened.database, () => 1).insertStep({
       ...{ id, instance: 'n0', destination: 'd', chatId, kind: 'message', conversationId: 1, messageId: 1 },
       networkKey: { chat: address, id, fromMe: true, participant: null },
       content: { text: 'x', ...(choices && { choices }) },
-      ...{ at: now, networkAt: now },
+      ...{ at: now, networkAt },
     })
     await this.#opened.database.write(step)
   }
@@ -149,6 +149,15 @@ test('an instance with more offers than are remembered asks for every short text
   const text = { text: 'hello', at: 0, receivedAt: 0 }
   assert.equal(await choices.chosen('n0', { ...text, chatId: 'unknown' }), null)
   assert.equal(asked, 1)
+})
+
+test('our newest message by the clock of the network counts, also when an older one was stored after it', async () => {
+  await using stage = await Stage.open()
+  await stage.send('p1', ['Yes', 'No'])
+  const before = stage.clock.now() - 5000
+  await stage.clock.advance(2000)
+  await stage.send('p1', undefined, before)
+  assert.equal(await stage.chosen('2'), 'No')
 })
 
 test('within one second, a text that we received before the offer was acknowledged is no answer', async () => {

@@ -87,13 +87,15 @@ describe('an offer ends', () => {
 })
 
 describe('an offer does not end', () => {
-  test('with a message that was not sent, with a note or with a reaction of the phone', async () => {
-    await using bed = await OutboundBed.open()
+  test('with a message that was not sent, with a note or with a reaction', async () => {
+    await using bed = await OutboundBed.open({ environment: { SERVICE_EMOJI_REPLY_AS_REACTION: 'true' } })
     const hello = await bed.hears('hi')
     await offer(bed)
     bed.network.fault({ kind: 'ack_error', code: 404 })
     await bed.write('refused')
     await bed.write('for colleagues', { private: true })
+    await bed.write('👍', { content_attributes: { in_reply_to: hello.id } })
+    await bed.until('the reaction has arrived', () => bed.network.to(bed.bob).at(-1)?.content.type === 'reaction')
     const target = { chat: '5511888880001@s.whatsapp.net', id: hello.sourceId ?? '', fromMe: false, participant: null }
     const { phone, lid } = bed.bob
     const own = envelope({ fromMe: true, chat: { kind: 'person', phone, lid }, at: bed.network.now() })
