@@ -2,7 +2,12 @@
 
 import type { Person } from './address.ts'
 import type { Jid } from './ids.ts'
-import type { GroupMember } from './network.ts'
+
+export type GroupMember = Person & {
+  name: string | null
+  redactedPhone: string | null
+  role: 'member' | 'admin' | 'superadmin'
+}
 
 export type GroupDetails = {
   id: string
@@ -27,7 +32,10 @@ export type MemberAction = 'add' | 'remove' | 'promote' | 'demote'
 /** With this code the person gets into the group. It works for this person and until `expiresAt` (epoch milliseconds). */
 export type GroupInvitation = { code: string; expiresAt: number }
 
-/** `code` is the network's own code of a refusal; null when the change was made. `address` is the one that the caller gave. */
+/**
+ * `address` is the one that the caller gave. `code` is the network's own code of a refusal; null when the change was made;
+ * `unanswered` when the network did not say what became of the person.
+ */
 export type MemberResult = { address: Jid; code: string | null; invitation: GroupInvitation | null }
 
 export type CreatedGroup = { id: string; subject: string; results: readonly MemberResult[] }
@@ -74,8 +82,11 @@ export type GroupAdministration = {
   inviteCode(groupId: string): Promise<string>
   /** The old link stops working. Resolves with the new code. */
   revokeInvite(groupId: string): Promise<string>
-  /** A JPEG of 640 pixels at most on each side. */
-  setPicture(groupId: string, jpeg: Buffer): Promise<void>
+  /**
+   * Takes any picture and makes the square JPEG that the network takes. Bytes that are no picture are `refused` without a
+   * code.
+   */
+  setPicture(groupId: string, picture: Buffer): Promise<void>
   joinRequests(groupId: string): Promise<JoinRequest[]>
   decideRequests(groupId: string, action: 'approve' | 'reject', addresses: readonly Jid[]): Promise<MemberResult[]>
 }

@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { Person } from './address.ts'
+import type { GroupAdministration, GroupMember } from './group-administration.ts'
 import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
 
@@ -151,12 +152,6 @@ export type OutgoingContent =
 /** `isFirst`: the service knows no earlier message of the chat. */
 export type SendOptions = { after?: Promise<unknown> | undefined; isFirst?: boolean }
 
-export type GroupMember = Person & {
-  name: string | null
-  redactedPhone: string | null
-  role: 'member' | 'admin' | 'superadmin'
-}
-
 export type GroupInfo = { id: string; subject: string; members: readonly GroupMember[] }
 
 /** `until` is the end of an active restriction in epoch milliseconds; null when the network names no end. */
@@ -181,6 +176,7 @@ export type NetworkSession = {
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */
   findPerson(phone: string): Promise<Person | null>
   groupInfo(groupId: string): Promise<GroupInfo>
+  readonly groups: GroupAdministration
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(address: Jid, typing: boolean): Promise<void>

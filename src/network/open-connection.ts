@@ -1,6 +1,7 @@
 // Builds one connection: the socket, the keys that it may use, and the parts that receive, send and ask.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Person } from '../core/address.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
@@ -21,6 +22,7 @@ import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import { personOf } from './decode/origin.ts'
+import { WhatsappGroups } from './groups/whatsapp-groups.ts'
 import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from './library/library.ts'
@@ -69,6 +71,7 @@ export type Connection = {
   sender: MessageSender
   presence: OwnPresence
   queries: ServerQueries
+  groups: WhatsappGroups
   phoneMessages: PhoneMessages
   journal: Journal
   /** Runs work where faults are traced to this connection. */
@@ -120,7 +123,13 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const agent = endpoint.proxied?.agent
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, log, gone, ask, agent, findSent })
-  return { socket, connectionKeys, sender, presence, queries, phoneMessages, journal, inside }
+  const groups = new WhatsappGroups({
+    queries,
+    clock,
+    own: () => ownPerson(creds),
+    forget: rosters.forget.bind(rosters),
+  })
+  return { socket, connectionKeys, sender, presence, queries, groups, phoneMessages, journal, inside }
 }
 
 /** A session that is leaving confirms nothing. `BacklogDrain` asks for the messages that wait on the server. */
@@ -142,7 +151,7 @@ function createReceiver(
   { connectionKeys, keyHolders, newIdentities, gone, onPhoneMessage }: ReceiverParts,
 ) {
   const { instance, store, reception, nextId, isOff } = receiving
-  const own = () => personOf(creds.me?.id, creds.me?.lid) ?? { phone: null, lid: null }
+  const own = () => ownPerson(creds)
   const now = () => clock.now()
   const entries = new JournalEntries({
     account,
@@ -159,4 +168,8 @@ function createReceiver(
   const journal = new Journal({ ...reading, isStorageAway, gone, isOff })
   const plainStanzas = new PlainStanzas({ journal, account, keyHolders, newIdentities, instance, reception, own, now })
   return { journal, plainStanzas }
+}
+
+function ownPerson({ me }: AuthenticationCreds): Person {
+  return personOf(me?.id, me?.lid) ?? { phone: null, lid: null }
 }
