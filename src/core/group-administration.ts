@@ -1,7 +1,8 @@
 // The part of the network port that manages groups.
 
 import type { Person } from './address.ts'
-import type { Jid } from './ids.ts'
+import type { Destination } from './downstream.ts'
+import type { InstanceName, Jid } from './ids.ts'
 
 export type GroupMember = Person & {
   name: string | null
@@ -28,6 +29,15 @@ export type GroupDetails = {
 export type GroupSummary = { id: string; subject: string; size: number; role: GroupMember['role'] }
 
 export type MemberAction = 'add' | 'remove' | 'promote' | 'demote'
+
+/** An agent asked for the members in the conversation of a group. `noteId` is the message with the question. */
+export type MembersQuestion = {
+  instance: InstanceName
+  groupId: string
+  destination: Destination
+  conversationId: number
+  noteId: number
+}
 
 /** With this code the person gets into the group. It works for this person and until `expiresAt` (epoch milliseconds). */
 export type GroupInvitation = { code: string; expiresAt: number }

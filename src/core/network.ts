@@ -148,6 +148,8 @@ export type OutgoingContent =
   | { type: 'reaction'; target: MessageKey; emoji: string }
   | { type: 'edit'; target: MessageKey; text: string }
   | { type: 'revoke'; target: MessageKey }
+  /** A personal invitation to a group. The network gave the code for the recipient; `expiresAt` is in epoch milliseconds. */
+  | { type: 'group_invite'; groupId: string; subject: string; code: string; expiresAt: number; text: string }
 
 /** `isFirst`: the service knows no earlier message of the chat. */
 export type SendOptions = { after?: Promise<unknown> | undefined; isFirst?: boolean }
@@ -214,6 +216,7 @@ export type SessionName = {
 export type Unsealing = { secret: string; sender: Person; ownJid: Jid; pollOptions: readonly string[] }
 export type UnsealedContent =
   | { type: 'poll_vote'; options: readonly string[] }
+  | { type: 'reaction'; emoji: string }
   | { type: 'edit'; content: MessageEvent['content']; mentions: readonly Person[] }
 
 /** The file cannot be fetched. `gone`: the server no longer has it, but the phone may; otherwise its content is damaged. */

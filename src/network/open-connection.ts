@@ -33,9 +33,9 @@ import { learnTimersFromHistory } from './receive/history-timers.ts'
 import { noteMigrationSigns } from './receive/migration-signs.ts'
 import { NameListener } from './receive/name-listener.ts'
 import { NewIdentities } from './receive/new-identities.ts'
+import { acknowledgePassedOver, isPassedOver } from './receive/passed-over.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
-import { acknowledgeStatusUpdates, isStatusUpdate } from './receive/status-updates.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
 import type { VersionInUse } from './version/client-version.ts'
@@ -105,7 +105,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const storeSalt = (salt: Uint8Array | null) => void connectionKeys.set(saltChange(salt)).catch(ignoreRejection)
   const hooks = {
     isHeard: (event: string) => isHeard(event, isLeaving),
-    isWithheld: (event: string, ...args: unknown[]) => isStatusUpdate(event, args[0] as BinaryNode),
+    isWithheld: (event: string, ...args: unknown[]) => isPassedOver(event, args[0] as BinaryNode),
     onFault: owner.onListenerFault,
     beforeListeners: (event: string, ...args: unknown[]) => plainStanzas.storeFirst(event, args[0] as BinaryNode),
   }
@@ -118,7 +118,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   new NameListener(receiving).listen(socket)
   learnTimersFromHistory(socket, account)
   noteMigrationSigns(socket, account.addressing)
-  if (!isLeaving) acknowledgeStatusUpdates({ ...receiving, socket })
+  if (!isLeaving) acknowledgePassedOver({ ...receiving, socket })
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries

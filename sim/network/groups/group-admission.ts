@@ -6,9 +6,9 @@ import type { SimClock } from '../../shiftable-clock.ts'
 
 type Deps = { freshId: () => string; clock: SimClock }
 /** `expiration` is in unix seconds. */
-export type Invitation = { code: string; expiration: number }
+type Invitation = { code: string; expiration: number }
 
-export const MAX_MEMBERS = 1024
+const MAX_MEMBERS = 1024
 const INVITATION_SECONDS = 3 * 24 * 60 * 60
 
 export class GroupAdmission {

@@ -75,8 +75,9 @@ export class SimGroup implements GroupMembership, GroupFacts {
     return role === 'admin' || role === 'superadmin'
   }
 
-  maySend(user: User): boolean {
-    return this.roles.has(user) && (!this.announce || this.isAdmin(user))
+  /** Where only administrators write, the other members may still react. */
+  maySend(user: User, type: string | undefined): boolean {
+    return this.roles.has(user) && (!this.announce || this.isAdmin(user) || type === 'reaction')
   }
 
   announceCreation(): void {

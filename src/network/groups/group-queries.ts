@@ -13,9 +13,10 @@ type Attributes = { xmlns: string; type: string; to?: string; target?: string }
 type Deps = { queries: Pick<ServerQueries, 'query'>; clock: Clock }
 
 /** The address of the server of all groups. */
-export const allGroups = '@g.us'
+const allGroups = '@g.us'
 
-export const answerMs = 10_000
+const answerMs = 10_000
+const forbidden = 403
 
 export class GroupQueries {
   readonly #deps: Deps
@@ -24,17 +25,48 @@ export class GroupQueries {
     this.#deps = deps
   }
 
+  /** Reads the group itself. */
+  read(groupId: string): Promise<BinaryNode> {
+    const content = { tag: 'query', attrs: { request: 'interactive' } }
+    return this.#send({ xmlns: 'w:g2', type: 'get', to: groupJid(groupId) }, 'read', content)
+  }
+
+  /** Asks a group. Resolves with a result of the server; rejects with a GroupError. */
   ask(groupId: string, purpose: Purpose, content: BinaryNode): Promise<BinaryNode> {
-    return this.askAt(groupJid(groupId), purpose, content)
+    return this.#askAbout(groupId, { xmlns: 'w:g2', type: typeOf(purpose), to: groupJid(groupId) }, purpose, content)
   }
 
-  /** Resolves with a result of the server; rejects with a GroupError. */
-  askAt(to: string, purpose: Purpose, content: BinaryNode): Promise<BinaryNode> {
-    const type = purpose === 'change' ? 'set' : 'get'
-    return this.send({ xmlns: 'w:g2', type, to }, purpose, content)
+  /** Asks the server of all groups. */
+  askAll(purpose: Purpose, content: BinaryNode): Promise<BinaryNode> {
+    return this.#send({ xmlns: 'w:g2', type: typeOf(purpose), to: allGroups }, purpose, content)
   }
 
-  async send(attrs: Attributes, purpose: Purpose, content: BinaryNode): Promise<BinaryNode> {
+  setPicture(groupId: string, content: BinaryNode): Promise<BinaryNode> {
+    const attrs = { xmlns: 'w:profile:picture', type: 'set', target: groupJid(groupId) }
+    return this.#askAbout(groupId, attrs, 'change', content)
+  }
+
+  /** For a call of several questions. */
+  within<Result>(work: () => Promise<Result>): Promise<Result> {
+    return withDeadline(this.#deps.clock, answerMs, work(), () => unanswered(undefined))
+  }
+
+  /** The code 403 does not say whether the account is no administrator or no member. Only a member can read the group. */
+  #askAbout(groupId: string, attrs: Attributes, purpose: Purpose, content: BinaryNode): Promise<BinaryNode> {
+    return this.within(async () => {
+      try {
+        return await this.#send(attrs, purpose, content)
+      } catch (error) {
+        if (!(error instanceof GroupError) || error.code !== forbidden) throw error
+        await this.read(groupId).catch((cause: unknown) => {
+          throw cause instanceof GroupError && cause.failure === 'not_found' ? cause : error
+        })
+        throw error
+      }
+    })
+  }
+
+  async #send(attrs: Attributes, purpose: Purpose, content: BinaryNode): Promise<BinaryNode> {
     const answer = await this.#deps.queries.query(attrs, content, answerMs).catch((cause: unknown) => {
       throw unanswered(cause)
     })
@@ -42,11 +74,10 @@ export class GroupQueries {
     if (refusal) throw refusal
     return answer
   }
+}
 
-  /** For a call of several questions. */
-  within<Result>(work: () => Promise<Result>): Promise<Result> {
-    return withDeadline(this.#deps.clock, answerMs, work(), () => unanswered(undefined))
-  }
+function typeOf(purpose: Purpose): 'get' | 'set' {
+  return purpose === 'read' || purpose === 'admin_read' ? 'get' : 'set'
 }
 
 function unanswered(cause: unknown): GroupError {

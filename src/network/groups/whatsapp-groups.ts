@@ -18,7 +18,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { childOf, childrenOf } from '../library/nodes.ts'
 import type { ServerQueries } from '../queries/server-queries.ts'
-import { GroupQueries, allGroups, unreadable } from './group-queries.ts'
+import { GroupQueries, unreadable } from './group-queries.ts'
 import { squareJpeg } from './group-picture.ts'
 import { refusalOf } from './group-refusals.ts'
 import { askJoinRequests, decideJoinRequests } from './join-requests.ts'
@@ -43,12 +43,12 @@ export class WhatsappGroups implements GroupAdministration {
   }
 
   async details(groupId: string): Promise<GroupDetails> {
-    return readGroup(await this.#read(groupId))
+    return readGroup(await this.#queries.read(groupId))
   }
 
   async list(): Promise<GroupSummary[]> {
     const content = [{ tag: 'participants', attrs: {} }]
-    const answer = await this.#queries.askAt(allGroups, 'read', { tag: 'participating', attrs: {}, content })
+    const answer = await this.#queries.askAll('read', { tag: 'participating', attrs: {}, content })
     return readGroups(answer, this.#deps.own())
   }
 
@@ -86,18 +86,18 @@ export class WhatsappGroups implements GroupAdministration {
   async create(subject: string, addresses: readonly Jid[]): Promise<CreatedGroup> {
     const attrs = { subject: subject.toWellFormed(), key: newId() }
     const content = participants(addresses)
-    const answer = await this.#queries.askAt(allGroups, 'change', { tag: 'create', attrs, content })
+    const answer = await this.#queries.askAll('create', { tag: 'create', attrs, content })
     const group = readGroup(answer)
     return { id: group.id, subject: group.subject, results: memberResults(addresses, creationNodes(answer)) }
   }
 
   async leave(groupId: string): Promise<void> {
     const content = [{ tag: 'group', attrs: { id: groupJid(groupId) } }]
-    const answer = await this.#queries.askAt(allGroups, 'change', { tag: 'leave', attrs: {}, content })
+    const answer = await this.#queries.askAll('leave', { tag: 'leave', attrs: {}, content })
     this.#deps.forget(groupJid(groupId))
     const left = childOf(answer, 'leave')
     const [error] = (left ? childrenOf(left, 'group') : []).flatMap(({ attrs }) => attrs['error'] ?? [])
-    if (error !== undefined && error !== '200') throw refusalOf(Number(error), 'read')
+    if (error !== undefined && error !== '200') throw refusalOf(Number(error), 'leave')
   }
 
   inviteCode(groupId: string): Promise<string> {
@@ -110,8 +110,7 @@ export class WhatsappGroups implements GroupAdministration {
 
   async setPicture(groupId: string, picture: Buffer): Promise<void> {
     const content = { tag: 'picture', attrs: { type: 'image' }, content: await squareJpeg(picture) }
-    const target = groupJid(groupId)
-    await this.#queries.send({ xmlns: 'w:profile:picture', type: 'set', target }, 'change', content)
+    await this.#queries.setPicture(groupId, content)
   }
 
   joinRequests(groupId: string): Promise<JoinRequest[]> {
@@ -129,12 +128,8 @@ export class WhatsappGroups implements GroupAdministration {
     return code
   }
 
-  #read(groupId: string): Promise<BinaryNode> {
-    return this.#queries.ask(groupId, 'read', { tag: 'query', attrs: { request: 'interactive' } })
-  }
-
   async #describe(groupId: string, topic: string): Promise<void> {
-    const prev = topicIdIn(await this.#read(groupId))
+    const prev = topicIdIn(await this.#queries.read(groupId))
     const attrs = {
       id: newId(),
       ...(prev !== undefined && { prev }),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { GroupAdministration } from '../../../src/core/group-administration.ts'
+import { IqError } from '../../../sim/network/server/iq-router.ts'
 import { stanza } from '../../../sim/network/wire/stanza.ts'
 import { textOfMessage } from '../../../sim/network/people/received-message.ts'
 import { Bed } from '../harness/bed.ts'
@@ -176,10 +177,21 @@ test('a change is refused while the account is no administrator, and an unknown 
   assert.deepEqual([...group.roles.values()], ['superadmin', 'member', 'member'])
 })
 
-test('a change of a group of which the account is no member is refused', async () => {
+test('a change of a group of which the account is no member is not found', async (t) => {
   await using bed = await Bed.open()
   const { bob, eve, groups } = await scene(bed)
   const group = bed.sim.group('Foreign', bob, [eve])
-  await rejectsWith(groups.setSubject(group.id, 'x'), 'refused', /code 403/)
-  await rejectsWith(groups.details(group.id), 'not_found', /not a member/)
+  for (const [name, change] of Object.entries(changes)) {
+    await t.test(name, () => rejectsWith(change(groups, group.id, eve.user.lidJid), 'not_found', /not a member .*403/))
+  }
+})
+
+test('a member whom the server refuses with 403 is no administrator', async () => {
+  await using bed = await Bed.open()
+  const { phone, bob, groups } = await scene(bed)
+  const group = bed.sim.group('Theirs', bob, [phone])
+  bed.sim.router.override('w:g2 set subject', () => {
+    throw new IqError(403, 'forbidden')
+  })
+  await rejectsWith(groups.setSubject(group.id, 'x'), 'refused', /not an administrator of the group \(code 403\)/)
 })

@@ -58,26 +58,6 @@ test('every call fails when the server stays silent for ten seconds', async () =
   }
 })
 
-test('the two questions of a new description share the ten seconds', async () => {
-  const clock = new LeapingClock()
-  await using bed = await Bed.open({ clock })
-  const { phone, bob, groups } = await scene(bed)
-  const group = bed.sim.group('Team', phone, [bob])
-  const asked = Promise.withResolvers<undefined>()
-  bed.sim.router.override('w:g2 get query', () => {
-    void clock.advance(6_000)
-    return null
-  })
-  bed.sim.router.override('w:g2 set description', () => {
-    asked.resolve(undefined)
-    return 'silence'
-  })
-  const failure = rejectsWith(groups.setTopic(group.id, 'x'), 'failed', /did not answer/)
-  await asked.promise
-  await clock.advance(5_000)
-  await failure
-})
-
 test('a description that another administrator changes meanwhile is written in the second try', async () => {
   await using bed = await Bed.open()
   const { phone, bob, groups } = await scene(bed)
@@ -122,6 +102,21 @@ for (const [code, failure] of codes) {
     await rejectsWith(groups.setLocked(group.id, true), failure, new RegExp(`code ${code}`))
   })
 }
+
+test('the refusal of a new group does not speak of another group', async () => {
+  await using bed = await Bed.open()
+  const { bob, groups } = await scene(bed)
+  let code = 403
+  const giveBack = bed.sim.router.override('w:g2 set create', () => {
+    throw new IqError(code, 'no')
+  })
+  const create = () => groups.create('New', [bob.user.pnJid])
+  await rejectsWith(create(), 'refused', /^the network refused the request \(code 403\)$/)
+  code = 404
+  await rejectsWith(create(), 'refused', /^the network refused the request \(code 404\)$/)
+  giveBack()
+  await rejectsWith(groups.create('x'.repeat(101), [bob.user.pnJid]), 'refused', /does not accept the value/)
+})
 
 test('answers that cannot be read are failures', async () => {
   await using bed = await Bed.open()
