@@ -1,6 +1,7 @@
 // Builds one connection: the socket, the keys that it may use, and the parts that receive, send and ask.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Person } from '../core/address.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
@@ -33,6 +34,7 @@ import { NameListener } from './receive/name-listener.ts'
 import { NewIdentities } from './receive/new-identities.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
+import { TypingListener } from './receive/typing-listener.ts'
 import { acknowledgeStatusUpdates, isStatusUpdate } from './receive/status-updates.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
@@ -113,6 +115,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const presence = new OwnPresence({ socket, creds })
   const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
   new NameListener(receiving).listen(socket)
+  new TypingListener({ ...receiving, own: () => ownPerson(creds) }).listen(socket)
   learnTimersFromHistory(socket, account)
   noteMigrationSigns(socket, account.addressing)
   if (!isLeaving) acknowledgeStatusUpdates({ ...receiving, socket })
@@ -129,6 +132,10 @@ function isHeard(event: string, isLeaving: boolean): boolean {
   return !isLeaving || !event.startsWith('CB:') || farewells.has(event)
 }
 
+function ownPerson({ me }: AuthenticationCreds): Person {
+  return personOf(me?.id, me?.lid) ?? { phone: null, lid: null }
+}
+
 type ReceiverParts = {
   connectionKeys: ConnectionKeys
   keyHolders: SenderKeyHolders
@@ -142,7 +149,7 @@ function createReceiver(
   { connectionKeys, keyHolders, newIdentities, gone, onPhoneMessage }: ReceiverParts,
 ) {
   const { instance, store, reception, nextId, isOff } = receiving
-  const own = () => personOf(creds.me?.id, creds.me?.lid) ?? { phone: null, lid: null }
+  const own = () => ownPerson(creds)
   const now = () => clock.now()
   const entries = new JournalEntries({
     account,
