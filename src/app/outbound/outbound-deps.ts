@@ -2,6 +2,7 @@
 
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
+import type { ActivityListener } from '../../bridge/outbound/agent-activity.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
@@ -38,6 +39,8 @@ export type OutboundDeps = {
     text: string,
     destinationKey: DestinationKey,
   ) => Promise<void> | undefined
+  /** Is created later. */
+  activityListener: () => ActivityListener
   clock: Clock
   log: Log
   stack: AsyncDisposableStack
