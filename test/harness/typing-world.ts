@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { SeenConversation } from '../../sim/helpdesk/snapshots.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import type { CompanionDevice } from '../../sim/network/server/companion-device.ts'
-import { AgentWorld } from './agent-world.ts'
+import type { AgentWorld } from './agent-world.ts'
 import { waitUntil } from './wait-until.ts'
 
 type Result = 'ok' | 'no_contact' | 'no_conv' | 'throttled' | 'ds_error'
