@@ -1,8 +1,10 @@
 // Creates the parts that show the typing of customers.
 
+import { createIgnoreRule } from '../../bridge/inbound/ignored-chats.ts'
 import type { ActivityListener } from '../../bridge/outbound/agent-activity.ts'
 import { ContactTyping } from '../../bridge/sync/contact-typing.ts'
 import { RealtimeCounts } from '../../bridge/sync/realtime-counts.ts'
+import { TypingRequests } from '../../bridge/sync/typing-requests.ts'
 import { TypingSubscriptions } from '../../bridge/sync/typing-subscriptions.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { ReceivedRow } from '../../core/network.ts'
@@ -24,15 +26,19 @@ const nothing = () => undefined
 
 export function createTyping(parts: SyncParts): TypingSet {
   if (!parts.config.sync.typing) return switchedOff
+  const isIgnored = createIgnoreRule(parts.config.inbound.ignoreJids)
   const { clock, log, stack, metrics, contexts, conversations, targetOf, sessionOf } = parts
   const counts = new RealtimeCounts({ metrics })
-  const typing = stack.use(new ContactTyping({ contexts, conversations, targetOf, counts, clock, log }))
+  const requests = new TypingRequests({ contexts, conversations, targetOf, log })
+  const typing = stack.use(new ContactTyping({ requests, counts, clock }))
   const subscriptions = new TypingSubscriptions({ sessionOf, clock, log })
   return {
-    noticed: typing.noticed.bind(typing),
+    noticed: (instance, notice) => {
+      if (!isIgnored(notice.chat)) typing.noticed(instance, notice)
+    },
     received: (instance, rows) => {
       for (const { event } of rows) {
-        if (event.kind !== 'message' || event.fromMe) continue
+        if (event.kind !== 'message' || event.fromMe || isIgnored(event.chat)) continue
         typing.wrote(instance, event.chat, event.sender)
         if (event.address) subscriptions.used(instance, event.address.chat, event.at)
       }

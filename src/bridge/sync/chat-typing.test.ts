@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/harness/manual-clock.ts'
 import { ChatTyping, pauseMs, silenceMs } from './chat-typing.ts'
-import type { TypingResult } from './chat-typing.ts'
-
-type Answer = Exclude<TypingResult, 'throttled'>
+import type { ShownResult as Answer, TypingResult } from './chat-typing.ts'
 
 class Stage {
   readonly clock = new ManualClock()

@@ -13,10 +13,12 @@ import type { Clock } from '../../lib/clock.ts'
 import type { SyncResults } from './realtime-counts.ts'
 
 export type TypingResult = SyncResults['typing']
+/** What became of a request. */
+export type ShownResult = Exclude<TypingResult, 'throttled'>
 
 type Deps = {
   /** Shows the state at the helpdesk. Does not reject. */
-  show: (isTyping: boolean) => Promise<Exclude<TypingResult, 'throttled'>>
+  show: (isTyping: boolean) => Promise<ShownResult>
   /** Called once for each notice. */
   count: (result: TypingResult) => void
   /** Nothing is shown any more, and the next request may be made at once. */
@@ -120,7 +122,7 @@ export class ChatTyping {
     })
   }
 
-  #answered({ isTyping, isNotice }: Turn, result: Exclude<TypingResult, 'throttled'>): void {
+  #answered({ isTyping, isNotice }: Turn, result: ShownResult): void {
     const { clock, count } = this.#deps
     this.#asking = null
     // A request that failed may have been carried out.

@@ -4,21 +4,17 @@
 
 import { chatJid, lidJid, personJid, phoneJid } from '../../core/address.ts'
 import type { Chat, Person } from '../../core/address.ts'
-import { DownstreamError } from '../../core/downstream.ts'
 import type { InstanceName, Jid } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import type { TypingNotice } from '../../core/realtime.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
-import type { Log } from '../../lib/log.ts'
 import { ChatTyping } from './chat-typing.ts'
-import type { TypingResult } from './chat-typing.ts'
 import type { RealtimeCounts } from './realtime-counts.ts'
-import { findTypingPlace } from './typing-place.ts'
-import type { PlaceDeps, TypingPlace } from './typing-place.ts'
+import type { TypingPlace, TypingRequests } from './typing-requests.ts'
 
-type Deps = PlaceDeps & { counts: Pick<RealtimeCounts, 'count'>; clock: Clock; log: Log }
+type Deps = { requests: Pick<TypingRequests, 'show'>; counts: Pick<RealtimeCounts, 'count'>; clock: Clock }
 
 type TypingChat = { chat: Chat; typing: ChatTyping }
 
@@ -70,11 +66,12 @@ export class ContactTyping implements PerInstance {
   }
 
   #begin(instance: InstanceName, key: Jid, chat: Chat): TypingChat {
-    const { counts, clock } = this.#deps
+    const { requests, counts, clock } = this.#deps
+    // As long as the chat types, its conversation is looked up once.
     let place: TypingPlace | undefined
     const typing = new ChatTyping({
       show: async (isTyping) => {
-        const shown = await this.#show(instance, chat, isTyping, place)
+        const shown = await requests.show(instance, chat, isTyping, place)
         place = shown.place
         return shown.result
       },
@@ -87,21 +84,6 @@ export class ContactTyping implements PerInstance {
       clock,
     })
     return { chat, typing }
-  }
-
-  /** As long as the chat types, its conversation is looked up once. */
-  async #show(instance: InstanceName, chat: Chat, isTyping: boolean, known: TypingPlace | undefined) {
-    const { log, ...deps } = this.#deps
-    try {
-      const place = known ?? (await findTypingPlace(deps, instance, chat))
-      if (typeof place === 'string') return { result: place, place: undefined }
-      await place.helpdesk.setTyping(place, isTyping)
-      return { result: 'ok' as const, place }
-    } catch (err) {
-      log.debug({ err, instance }, 'typing could not be shown')
-      const result = failureOf(err)
-      return { result, place: result === 'no_conv' ? undefined : known }
-    }
   }
 
   #forget(instance: InstanceName, key: Jid, typing: ChatTyping): void {
@@ -129,9 +111,4 @@ function isSameChat(one: Chat, other: Chat): boolean {
 
 function namesOf({ phone, lid }: Person): Jid[] {
   return [...(phone === null ? [] : [phoneJid(phone)]), ...(lid === null ? [] : [lidJid(lid)])]
-}
-
-/** The conversation may have been deleted. */
-function failureOf(error: unknown): Exclude<TypingResult, 'ok' | 'throttled'> {
-  return error instanceof DownstreamError && error.failure === 'gone' ? 'no_conv' : 'ds_error'
 }
