@@ -45,6 +45,8 @@ const usedParts = [
   'src/bridge/outbound/queue/outbox-worker.ts',
   'src/bridge/people/group-directory.ts',
   'src/bridge/people/people.ts',
+  'src/bridge/sync/contact-typing.ts',
+  'src/bridge/sync/typing-subscriptions.ts',
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
   'src/guard/restrictions.ts',
@@ -127,6 +129,11 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     60_000,
   )
   await service.app.workers.get('setup-watch')?.tick()
+  bob.typing(phone)
+  await helpdesk.waitForConversation(
+    ({ id, contactTypingSince }) => id === conversations[0] && contactTypingSince !== null,
+    20_000,
+  )
   return { service, helpdesk }
 }
 

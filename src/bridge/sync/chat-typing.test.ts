@@ -189,7 +189,7 @@ test('typing that is shown nowhere has no end', async () => {
   }
 })
 
-test('when the connection ends, typing ends at its next turn, also while its request is under way', async () => {
+test('when the connection ends, typing ends with the next request, also while its request is under way', async () => {
   for (const isUnderWay of [false, true]) {
     const stage = new Stage()
     const first = Promise.withResolvers<Answer>()

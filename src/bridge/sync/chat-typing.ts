@@ -1,13 +1,13 @@
 // Decides when the helpdesk is told that one chat types or has stopped.
 //
-// The helpdesk gets at most one request per 4 s, and one at a time. A state that changes meanwhile waits for its turn; the newest
-// state wins. Typing that agents may see always ends: when everyone has stopped, or after a silence. In a group the chat types as
-// long as one member types.
+// The helpdesk gets at most one request per 4 s, and one at a time. A state that changes meanwhile waits for the next request;
+// the newest state wins. Typing that agents may see always ends: when everyone has stopped, or after a silence. In a group the
+// chat types as long as one member types.
 //
 // idle     nothing is shown; the chat is forgotten when the next request may be made
 // asking   a request is under way
 // shown    agents may see typing; a silence ends it
-// waiting  another state waits for its turn
+// waiting  another state waits for the next request
 
 import type { Clock } from '../../lib/clock.ts'
 import type { SyncResults } from './realtime-counts.ts'
@@ -26,8 +26,8 @@ type Deps = {
   clock: Clock
 }
 
-/** Typing that a notice asks to show counts for the notice. The end of a silence has none. */
-type Turn = { isTyping: boolean; isNotice: boolean }
+/** A request counts for the notice that causes it. The end of a silence has no notice. */
+type StateRequest = { isTyping: boolean; isNotice: boolean }
 
 export const pauseMs = 4000
 /** WhatsApp repeats "typing" about every 10 s. */
@@ -43,7 +43,7 @@ export class ChatTyping {
   #asked: Promise<void> = Promise.resolve()
   /** Agents may see typing. */
   #isShown = false
-  #waiting: Turn | null = null
+  #waiting: StateRequest | null = null
   #nextAt = -Infinity
   #silentAt = -Infinity
   #seenUntil = -Infinity
@@ -92,15 +92,15 @@ export class ChatTyping {
     if (isOn && !this.#isOver) this.#want({ isTyping: false, isNotice: false })
   }
 
-  #want(turn: Turn): void {
+  #want(request: StateRequest): void {
     if (this.#asking === null && !this.#waiting && this.#deps.clock.monotonic() >= this.#nextAt) {
-      this.#ask(turn)
+      this.#ask(request)
       return
     }
     const shown = this.#asking ?? this.#isShown
-    if (this.#waiting && this.#waiting.isTyping !== turn.isTyping) this.#dropWaiting()
-    if (this.#waiting || shown === turn.isTyping) this.#countThrottled(turn)
-    else this.#waiting = turn
+    if (this.#waiting && this.#waiting.isTyping !== request.isTyping) this.#dropWaiting()
+    if (this.#waiting || shown === request.isTyping) this.#countThrottled(request)
+    else this.#waiting = request
     this.#arm()
   }
 
@@ -109,20 +109,20 @@ export class ChatTyping {
     this.#waiting = null
   }
 
-  #countThrottled({ isNotice }: Turn): void {
+  #countThrottled({ isNotice }: StateRequest): void {
     if (isNotice) this.#deps.count('throttled')
   }
 
-  #ask(turn: Turn): void {
+  #ask(request: StateRequest): void {
     this.#cancelTimer()
-    this.#asking = turn.isTyping
+    this.#asking = request.isTyping
     this.#nextAt = this.#deps.clock.monotonic() + pauseMs
-    this.#asked = this.#deps.show(turn.isTyping).then((result) => {
-      this.#answered(turn, result)
+    this.#asked = this.#deps.show(request.isTyping).then((result) => {
+      this.#answered(request, result)
     })
   }
 
-  #answered({ isTyping, isNotice }: Turn, result: ShownResult): void {
+  #answered({ isTyping, isNotice }: StateRequest, result: ShownResult): void {
     const { clock, count } = this.#deps
     this.#asking = null
     // A request that failed may have been carried out.
@@ -154,10 +154,10 @@ export class ChatTyping {
 
   #step(): void {
     const now = this.#deps.clock.monotonic()
-    const turn = this.#waiting
-    if (turn) {
+    const request = this.#waiting
+    if (request) {
       this.#waiting = null
-      this.#ask(turn)
+      this.#ask(request)
     } else if (!this.#isShown) {
       this.#deps.onIdle()
     } else if (now < this.#silentAt) {

@@ -12,7 +12,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
 import { ChatTyping } from './chat-typing.ts'
 import type { RealtimeCounts } from './realtime-counts.ts'
-import type { TypingPlace, TypingRequests } from './typing-requests.ts'
+import type { TypingConversation, TypingRequests } from './typing-requests.ts'
 
 type Deps = { requests: Pick<TypingRequests, 'show'>; counts: Pick<RealtimeCounts, 'count'>; clock: Clock }
 
@@ -68,11 +68,11 @@ export class ContactTyping implements PerInstance {
   #begin(instance: InstanceName, key: Jid, chat: Chat): TypingChat {
     const { requests, counts, clock } = this.#deps
     // As long as the chat types, its conversation is looked up once.
-    let place: TypingPlace | undefined
+    let conversation: TypingConversation | undefined
     const typing = new ChatTyping({
       show: async (isTyping) => {
-        const shown = await requests.show(instance, chat, isTyping, place)
-        place = shown.place
+        const shown = await requests.show(instance, chat, isTyping, conversation)
+        conversation = shown.conversation
         return shown.result
       },
       count: (result) => {

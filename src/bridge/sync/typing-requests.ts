@@ -16,10 +16,10 @@ import type { ShownResult } from './chat-typing.ts'
 type Target = { destination: Destination; helpdesk: HelpdeskInbox }
 
 /** The conversation in which a chat is shown as typing, and the helpdesk that has it. */
-export type TypingPlace = Target & { conversationId: number; sourceId: string }
+export type TypingConversation = Target & { conversationId: number; sourceId: string }
 
-/** `place` is the conversation that can be used for the next request. */
-type Shown = { result: ShownResult; place?: TypingPlace }
+/** `conversation` can be used for the next request. */
+type Shown = { result: ShownResult; conversation?: TypingConversation }
 
 type Deps = {
   contexts: Pick<EventContexts, 'knownChat'>
@@ -40,18 +40,23 @@ export class TypingRequests {
   }
 
   /** Without `known` the conversation of the chat is looked up. Does not reject. */
-  async show(instance: InstanceName, chat: Chat, isTyping: boolean, known: TypingPlace | undefined): Promise<Shown> {
+  async show(
+    instance: InstanceName,
+    chat: Chat,
+    isTyping: boolean,
+    known: TypingConversation | undefined,
+  ): Promise<Shown> {
     try {
-      if (known) return await this.#inTurn(known, () => setTyping(known, isTyping))
+      if (known) return await this.#limited(known, () => setTyping(known, isTyping))
       const { contexts, targetOf } = this.#deps
       const contact = await contexts.knownChat(instance, chat)
       const target = contact && (await targetOf(instance))
       if (!target) return { result: 'no_contact' }
-      return await this.#inTurn(target, () => this.#showIn(contact, target, isTyping))
+      return await this.#limited(target, () => this.#showIn(contact, target, isTyping))
     } catch (err) {
       this.#deps.log.debug({ err, instance }, 'typing could not be shown')
       const isGone = err instanceof DownstreamError && err.failure === 'gone'
-      return isGone ? { result: 'no_conv' } : { result: 'ds_error', ...(known && { place: known }) }
+      return isGone ? { result: 'no_conv' } : { result: 'ds_error', ...(known && { conversation: known }) }
     }
   }
 
@@ -61,7 +66,7 @@ export class TypingRequests {
     return setTyping({ ...target, conversationId: found.id, sourceId: found.sourceId }, isTyping)
   }
 
-  async #inTurn({ destination }: Target, work: () => Promise<Shown>): Promise<Shown> {
+  async #limited({ destination }: Target, work: () => Promise<Shown>): Promise<Shown> {
     const { origin } = new URL(destination.baseUrl)
     const leave = await getOrCreate(this.#limits, origin, () => new Semaphore(requestsPerOrigin)).enter(neverAborted)
     try {
@@ -72,7 +77,7 @@ export class TypingRequests {
   }
 }
 
-async function setTyping(place: TypingPlace, isTyping: boolean): Promise<Shown> {
-  await place.helpdesk.setTyping(place, isTyping)
-  return { result: 'ok', place }
+async function setTyping(conversation: TypingConversation, isTyping: boolean): Promise<Shown> {
+  await conversation.helpdesk.setTyping(conversation, isTyping)
+  return { result: 'ok', conversation }
 }
