@@ -104,7 +104,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     bob.text(network.group('Team', bob, [phone]), 'to all'),
     bob.media(phone, 'image', { bytes: Buffer.from('x') }),
   ]
-  const conversations = []
+  const conversations: number[] = []
   for (const { id } of sent) {
     const { conversationId } = await helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 20_000)
     conversations.push(conversationId)

@@ -65,6 +65,7 @@ export class BedProcess {
       accounts,
       onSendStep,
       onOperationsMessage: () => undefined,
+      onMembersAsked: () => undefined,
       activityListener: () => subscriptions,
       stack: this.#owned,
     })
