@@ -7,7 +7,7 @@ import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
 import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
-import { createDownstream, createNotices } from './create-helpdesk.ts'
+import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
@@ -99,6 +99,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     groups: inbound.groups,
     conversations: inbound.conversations,
     contexts: inbound.contexts,
+    contactNames: inbound.contactNames,
+    headerHistory: inbound.headerHistory,
+    helpdeskDatabase: createHelpdeskDatabase(base),
+    stack,
     sessionOf: (instance) => instances.find(instance)?.openSession,
     targetOf: (instance) => inbound.destinations.find(instance),
   })

@@ -4,6 +4,7 @@ import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
 import { ContactMerger } from '../../bridge/conversations/contact-merger.ts'
+import { ContactNames } from '../../bridge/conversations/contact-names.ts'
 import { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
 import { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
@@ -19,6 +20,9 @@ import type { ParkedRows } from '../../bridge/inbound/parked-rows.ts'
 import { InboundReception } from '../../bridge/inbound/reception.ts'
 import { GroupDirectory } from '../../bridge/people/group-directory.ts'
 import { People } from '../../bridge/people/people.ts'
+import { StoredHeaderHistory } from '../../bridge/sync/names/header-history.ts'
+import type { HeaderHistory } from '../../bridge/sync/names/header-history.ts'
+import { RememberedHeaders } from '../../bridge/sync/names/remembered-headers.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import { firstSweepMs, Ticker } from '../../lib/ticker.ts'
@@ -31,6 +35,9 @@ export type InboundSet = {
   conversations: ConversationDirectory
   contexts: EventContexts
   groups: GroupDirectory
+  contactNames: ContactNames
+  /** With which headers messages were posted. */
+  headerHistory: HeaderHistory
   /** Says to which helpdesk inbox an instance delivers. */
   destinations: Pick<DestinationRouter, 'find'>
   /** Hears what the network receives. */
@@ -64,7 +71,10 @@ export function createInbound(parts: InboundParts): InboundSet {
   const lostCallbacks = new LostCallbacks({ clock, log })
   const conversations = createConversations(parts, { stores, people, groups, lostCallbacks })
   const awaited = new AwaitedCallbacks({ callbacks: lostCallbacks, clock, log })
-  const delivery = createEventDelivery(parts, { stores, conversations, awaited, metrics: inboundMetrics, newId })
+  const headerHistory = createHeaderHistory(parts, stores)
+  const delivery = createEventDelivery(parts, {
+    ...{ stores, conversations, awaited, headerHistory, metrics: inboundMetrics, newId },
+  })
   const worker = new InboxWorker({
     inbox: stores.inbox,
     parked: delivery.parked,
@@ -78,6 +88,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   })
   people.onMerged((instance, ids) => {
     worker.merged(instance, ids)
+    headerHistory.merged(instance, ids)
   })
   watchInbox(metrics, worker, delivery.held)
   const pruner = createPruner(parts, stores)
@@ -87,13 +98,15 @@ export function createInbound(parts: InboundParts): InboundSet {
     conversations: conversations.directory,
     contexts: conversations.contexts,
     groups,
+    contactNames: conversations.names,
+    headerHistory,
     destinations: delivery.destinations,
     reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
     inbound: worker,
     parked,
     held,
     lostCallbacks,
-    perInstance: [worker, held, people, groups, conversations.directory, files, headers],
+    perInstance: [worker, held, people, groups, conversations.directory, files, headers, headerHistory],
     undelivered: async (instance) => {
       const counts = await stores.inbox.counts(instance)
       return counts.pending + counts.parked
@@ -120,10 +133,18 @@ function createConversations(
   const store = stores.contacts
   const merger = new ContactMerger({ store, epoch, log })
   const opener = new ConversationOpener({ store, epoch, clock, mode, lateCommitMs: lateCommitMsOf(parts) })
-  const directory = new ConversationDirectory({ store, merger, opener, callbacks, epoch, clock, log, mode })
+  const names = new ContactNames({ store, epoch })
+  const directory = new ConversationDirectory({ store, merger, opener, names, callbacks, epoch, clock, log, mode })
   const groupWord = textsOf[config.inbound.locale].group
   const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (instance) => ownPerson(parts, instance) })
-  return { contexts, directory }
+  return { contexts, directory, names }
+}
+
+function createHeaderHistory({ config, clock, epoch }: InboundParts, stores: InboundStores): HeaderHistory {
+  const { retroactivePersist, retroactiveTtl, retroactiveCap } = config.sync
+  const limits = { ttlMs: retroactiveTtl, perSender: retroactiveCap }
+  if (!retroactivePersist) return new RememberedHeaders({ limits, clock })
+  return new StoredHeaderHistory({ store: stores.headers, limits, epoch, clock })
 }
 
 function createPruner({ config, clock, epoch }: InboundParts, { inbox, map }: InboundStores): MessagePruner {

@@ -3,6 +3,8 @@
 import type { PerInstance } from '../../core/per-instance.ts'
 import type { RealtimeReception } from '../../core/realtime.ts'
 import type { Ticker } from '../../lib/ticker.ts'
+import type { NameReconciliation } from '../../bridge/sync/names/name-reconciliation.ts'
+import { createNames } from './create-names.ts'
 import type { SyncParts } from './sync-parts.ts'
 
 export type SyncSet = {
@@ -10,16 +12,20 @@ export type SyncSet = {
   reception: RealtimeReception
   perInstance: readonly PerInstance[]
   workers: readonly Ticker[]
+  nameReconciliation: NameReconciliation
 }
 
-export function createSync(_parts: SyncParts): SyncSet {
+export function createSync(parts: SyncParts): SyncSet {
+  const names = createNames(parts)
+  parts.stack.use(names.sync)
   return {
     reception: {
       onReceipts: () => undefined,
       onTyping: () => undefined,
       onPictureChanged: () => undefined,
     },
-    perInstance: [],
-    workers: [],
+    perInstance: [names.sync],
+    workers: [names.worker],
+    nameReconciliation: names.reconciliation,
   }
 }

@@ -63,6 +63,8 @@ export type MessageMapTable = {
   read_at: number | null
   /** What later quotes, votes and edits need of it. */
   content: SealedOrNull
+  /** The header with which the message begins at the helpdesk, while it can still be rewritten. */
+  header: Generated<string | null>
 }
 
 /** A message on its way to the network. */

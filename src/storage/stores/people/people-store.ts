@@ -44,6 +44,14 @@ export class PeopleStore {
     return toRecords(await this.#database.read(this.#records(instance).where('people.id', '=', id)))[0]
   }
 
+  /** The people after that id, at most `limit` of them, in the order of their ids. */
+  async page(instance: InstanceName, after: ChatId, limit: number): Promise<PersonRecord[]> {
+    const all = this.#database.query.selectFrom('people').select('id').where('instance', '=', instance)
+    const ids = all.where('id', '>', after).orderBy('id').limit(limit)
+    const records = toRecords(await this.#database.read(this.#records(instance).where('people.id', 'in', ids)))
+    return records.sort((one, other) => (one.id < other.id ? -1 : 1))
+  }
+
   /** Rejects with a constraint failure when another record has the phone number or the anonymous id by now. */
   async insert(epoch: number, instance: InstanceName, person: PersonRecord): Promise<void> {
     const { id, phone, lid, pushName: push_name, savedName: saved_name } = person

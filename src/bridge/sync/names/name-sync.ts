@@ -1,0 +1,122 @@
+// Hears of new names and brings the helpdesk up to date, in the background. Messages never wait for a name.
+
+import { groupIdOf } from '../../../core/address.ts'
+import { HelpdeskDatabaseError } from '../../../core/helpdesk-database.ts'
+import type { ChatId, InstanceName } from '../../../core/ids.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
+import { BoundedMap } from '../../../lib/bounded-map.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
+import type { Log } from '../../../lib/log.ts'
+import { Semaphore } from '../../../lib/queues/semaphore.ts'
+import type { ChatContact } from '../../conversations/conversation-directory.ts'
+import type { PersonalNames } from '../../people/names.ts'
+import type { People, RenamedPerson } from '../../people/people.ts'
+import type { RealtimeCounts, SyncResults } from '../realtime-counts.ts'
+import type { NameOutcome, NameTarget, NameUpdate } from './name-update.ts'
+
+type Deps = {
+  isOn: boolean
+  people: Pick<People, 'ofId'>
+  update: Pick<NameUpdate, 'person' | 'group'>
+  targetOf: (instance: InstanceName) => Promise<NameTarget | null>
+  counts: Pick<RealtimeCounts, 'count'>
+  clock: Clock
+  log: Log
+}
+
+type Work = (target: NameTarget) => Promise<NameOutcome>
+type Result = SyncResults['retroactive_name']
+type Queue = { gate: Semaphore; waiting: number; leaving: AbortController }
+
+/** How many names of an instance are brought to the helpdesk at the same time. */
+const width = 2
+/** More names at once are those of a whole address book. A reconciliation takes care of them. */
+const maxWaiting = 1000
+/** While the helpdesk is away, every name fails. One line a minute is enough. */
+const quietMs = 60_000
+
+export class NameSync implements PerInstance {
+  readonly #deps: Deps
+  readonly #queues = new Map<InstanceName, Queue>()
+  readonly #running = new Set<Promise<void>>()
+  readonly #logged: BoundedMap<true>
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#logged = new BoundedMap({ clock: deps.clock, max: 1000, ttlMs: quietMs })
+  }
+
+  personRenamed(instance: InstanceName, { person, before, isFullSync }: RenamedPerson): void {
+    if (!this.#deps.isOn) this.#count(instance, 'skip_disabled')
+    else if (isFullSync) this.#count(instance, 'skip_fullsync')
+    else this.#start(instance, (target) => this.#person(instance, person.id, before, target))
+  }
+
+  /** The contact of the chat may have an old name. Groups follow their subject also when names are off. */
+  nameOutdated(chat: ChatContact): void {
+    const { instance, chatId } = chat
+    const { isOn, update } = this.#deps
+    if (groupIdOf(chatId) !== null) this.#start(instance, (target) => update.group(chat, target))
+    else if (isOn) this.#start(instance, (target) => this.#person(instance, chatId, [], target))
+  }
+
+  leave(instance: InstanceName): void {
+    this.#queues.get(instance)?.leaving.abort()
+    this.#queues.delete(instance)
+    this.#logged.delete(instance)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const instance of [...this.#queues.keys()]) this.leave(instance)
+    await Promise.all(this.#running)
+  }
+
+  #start(instance: InstanceName, work: Work): void {
+    const queue = getOrCreate(this.#queues, instance, () => ({
+      ...{ gate: new Semaphore(width), waiting: 0, leaving: new AbortController() },
+    }))
+    if (queue.waiting >= maxWaiting) {
+      this.#count(instance, 'skip_fullsync')
+      return
+    }
+    queue.waiting++
+    const run = this.#run(instance, queue, work).finally(() => {
+      queue.waiting--
+      this.#running.delete(run)
+      if (queue.waiting === 0 && this.#queues.get(instance) === queue) this.#queues.delete(instance)
+    })
+    this.#running.add(run)
+  }
+
+  async #run(instance: InstanceName, { gate, leaving: { signal } }: Queue, work: Work): Promise<void> {
+    const leave = await gate.enter(signal).catch(() => null)
+    // The instance has left: there is nothing to count for it any more.
+    if (leave === null) return
+    try {
+      const target = await this.#deps.targetOf(instance)
+      const result = target ? (await work(target)).result : 'no_contact'
+      if (!signal.aborted) this.#count(instance, result)
+    } catch (err) {
+      if (signal.aborted) return
+      this.#count(instance, 'ds_error')
+      // A failure of the database has its own line.
+      if (err instanceof HelpdeskDatabaseError || this.#logged.has(instance)) return
+      this.#logged.set(instance, true)
+      this.#deps.log.warn({ err, instance }, 'a contact keeps its old name for now')
+    } finally {
+      leave()
+    }
+  }
+
+  /** With the names that the person has by now: several changes may have come at once. */
+  async #person(instance: InstanceName, id: ChatId, before: readonly PersonalNames[], target: NameTarget) {
+    const person = await this.#deps.people.ofId(instance, id)
+    if (!person) return { result: 'no_contact' as const, isShown: false, renamed: 0, rewritten: 0 }
+    return this.#deps.update.person(instance, { person, before }, target)
+  }
+
+  #count(instance: InstanceName, result: Result): void {
+    this.#deps.counts.count(instance, 'retroactive_name', result)
+  }
+}
