@@ -9,7 +9,7 @@ import { DeskClient } from '../../sim-helpdesk/harness/desk-client.ts'
 const phone = '5511988887777'
 
 function namesAt({ helpdesk }: World): string[] {
-  return helpdesk.see.contacts().map(({ name }) => name ?? '')
+  return helpdesk.see.contacts().map(({ name }) => name)
 }
 
 async function named(world: World, name: string): Promise<void> {

@@ -38,7 +38,7 @@ type Deps = { store: HeaderStore; limits: HeaderLimits; epoch: () => number; clo
 const batchSize = 1000
 const maxSenders = 10_000
 
-export class StoredHeaderHistory implements HeaderHistory {
+export class StoredHeaderHistory implements HeaderHistory, PerInstance {
   readonly #deps: Deps
   /** The senders who wrote since the history was pruned last. The history of the others has not grown. */
   readonly #grown = new Map<string, HeaderOwner>()

@@ -1,6 +1,7 @@
 // Keeps the history of headers in memory only. A restart forgets it.
 
 import type { InstanceName } from '../../../core/ids.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { HeaderOwner } from '../../../storage/stores/messages/header-store.ts'
@@ -13,7 +14,7 @@ type Deps = { limits: HeaderLimits; clock: Clock }
 
 const maxSenders = 1000
 
-export class RememberedHeaders implements HeaderHistory {
+export class RememberedHeaders implements HeaderHistory, PerInstance {
   readonly #deps: Deps
   /** By sender, the newest message first. */
   readonly #senders: BoundedMap<{ owner: HeaderOwner; headers: readonly Remembered[] }>
