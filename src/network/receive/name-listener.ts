@@ -23,7 +23,8 @@ export class NameListener {
   }
 
   listen({ ev, signalRepository, authState: { keys } }: WASocket): void {
-    // Without a stored version the address book was never read. Its first report then has everybody in it.
+    // Without a stored version the address book was never read. Its first report then has everybody in it: the library emits an
+    // event for each person, all in one turn of the event loop.
     let isFirstSync = true
     void Promise.resolve(keys.get('app-state-sync-version', [addressBook])).then((versions) => {
       isFirstSync &&= !versions[addressBook]
@@ -31,7 +32,7 @@ export class NameListener {
     // This event comes only from the address book. A contact without a name was removed from it.
     ev.on('contacts.upsert', (contacts) => {
       this.#report(contacts, { withoutName: null, isFullSync: isFirstSync })
-      isFirstSync = false
+      if (isFirstSync) setImmediate(() => (isFirstSync = false))
     })
     ev.on('contacts.update', (contacts) => {
       this.#report(contacts, {})

@@ -39,7 +39,6 @@ const quietMs = 60_000
 export class NameSync implements PerInstance {
   readonly #deps: Deps
   readonly #queues = new Map<InstanceName, Queue>()
-  readonly #running = new Set<Promise<void>>()
   readonly #logged: BoundedMap<true>
 
   constructor(deps: Deps) {
@@ -67,9 +66,9 @@ export class NameSync implements PerInstance {
     this.#logged.delete(instance)
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Does not wait for requests under way: a name whose outcome is unknown stays known as ours. */
+  [Symbol.dispose](): void {
     for (const instance of [...this.#queues.keys()]) this.leave(instance)
-    await Promise.all(this.#running)
   }
 
   #start(instance: InstanceName, work: Work): void {
@@ -81,12 +80,10 @@ export class NameSync implements PerInstance {
       return
     }
     queue.waiting++
-    const run = this.#run(instance, queue, work).finally(() => {
+    void this.#run(instance, queue, work).finally(() => {
       queue.waiting--
-      this.#running.delete(run)
       if (queue.waiting === 0 && this.#queues.get(instance) === queue) this.#queues.delete(instance)
     })
-    this.#running.add(run)
   }
 
   async #run(instance: InstanceName, { gate, leaving: { signal } }: Queue, work: Work): Promise<void> {
