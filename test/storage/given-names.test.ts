@@ -102,19 +102,8 @@ for (const engine of engines) {
       const person = { lid: null, pushName: null, savedName: null, formerPhones: [] }
       for (const id of ['p3', 'p1', 'p2']) await stores.people.insert(1, 'a', { ...person, id, phone: id })
       await stores.people.insert(1, 'b', { ...person, id: 'p0', phone: 'p0' })
-      await stores.people.update(1, 'a', 'p1', { phone: 'new' }, 'p1')
-      const first = await stores.people.page('a', '', 2)
-      assert.deepEqual(
-        first.map(({ id, formerPhones }) => [id, formerPhones]),
-        [
-          ['p1', ['p1']],
-          ['p2', []],
-        ],
-      )
-      assert.deepEqual(
-        (await stores.people.page('a', 'p2', 2)).map(({ id }) => id),
-        ['p3'],
-      )
+      assert.deepEqual(await stores.people.page('a', '', 2), ['p1', 'p2'])
+      assert.deepEqual(await stores.people.page('a', 'p2', 2), ['p3'])
     })
   })
 

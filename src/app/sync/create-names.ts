@@ -13,7 +13,13 @@ import type { SyncParts } from './sync-parts.ts'
 
 const pruneMs = 3_600_000
 
-export function createNames(parts: SyncParts) {
+type NameParts = Pick<
+  SyncParts,
+  | ('config' | 'clock' | 'log' | 'database' | 'metrics' | 'people' | 'conversations' | 'contexts' | 'targetOf')
+  | ('contactNames' | 'headerHistory' | 'helpdeskDatabase')
+>
+
+export function createNames(parts: NameParts) {
   const { config, clock, log, database, metrics, people, conversations, contexts, targetOf } = parts
   const { contactNames, headerHistory, helpdeskDatabase } = parts
   const isOn = config.sync.retroactiveNames
@@ -24,8 +30,8 @@ export function createNames(parts: SyncParts) {
     contexts,
     headerOf: (person) => renderHeader(person, config.inbound.headerTemplate),
   })
-  const update = new NameUpdate({ contacts: new ContactStore(database), names: contactNames, headers })
-  const sync = new NameSync({ isOn, people, update, targetOf, counts, clock, log })
+  const update = new NameUpdate({ people, contacts: new ContactStore(database), names: contactNames, headers })
+  const sync = new NameSync({ isOn, update, targetOf, counts, clock, log })
   people.onRenamed((instance, renamed) => {
     sync.personRenamed(instance, renamed)
   })

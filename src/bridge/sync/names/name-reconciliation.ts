@@ -3,10 +3,10 @@
 import { DownstreamError } from '../../../core/downstream.ts'
 import { BridgeError } from '../../../core/errors.ts'
 import { HelpdeskDatabaseError } from '../../../core/helpdesk-database.ts'
-import type { InstanceName } from '../../../core/ids.ts'
+import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import type { Log } from '../../../lib/log.ts'
 import { SingleFlight } from '../../../lib/queues/single-flight.ts'
-import type { PeopleStore, PersonRecord } from '../../../storage/stores/people/people-store.ts'
+import type { PeopleStore } from '../../../storage/stores/people/people-store.ts'
 import type { RealtimeCounts } from '../realtime-counts.ts'
 import type { NameTarget, NameUpdate } from './name-update.ts'
 
@@ -56,16 +56,16 @@ export class NameReconciliation {
       const page = await this.#deps.store.page(instance, after, pageSize)
       const waiting = [...page]
       const work = async () => {
-        for (let person = waiting.shift(); person; person = waiting.shift()) {
-          await this.#one(instance, { person, target }, pass)
+        for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+          await this.#one(instance, { id, target }, pass)
         }
       }
       await Promise.all(Array.from({ length: width }, work)).finally(() => {
         waiting.length = 0
       })
       const last = page.at(-1)
-      if (!last || page.length < pageSize) return pass.result
-      after = last.id
+      if (last === undefined || page.length < pageSize) return pass.result
+      after = last
     }
   }
 
@@ -76,14 +76,10 @@ export class NameReconciliation {
     throw new BridgeError('SERVICE_NO_HELPDESK', sentence)
   }
 
-  async #one(
-    instance: InstanceName,
-    { person, target }: { person: PersonRecord; target: NameTarget },
-    pass: Pass,
-  ): Promise<void> {
+  async #one(instance: InstanceName, { id, target }: { id: ChatId; target: NameTarget }, pass: Pass): Promise<void> {
     const { update, counts, log } = this.#deps
     try {
-      const { result, isShown, renamed, rewritten } = await update.person(instance, { person }, target)
+      const { result, isShown, renamed, rewritten } = await update.person(instance, { id }, target)
       counts.count(instance, 'retroactive_name', result)
       if (isShown) pass.done(renamed, rewritten)
     } catch (err) {

@@ -2,7 +2,7 @@
 
 import { groupIdOf } from '../../../core/address.ts'
 import { HelpdeskDatabaseError } from '../../../core/helpdesk-database.ts'
-import type { ChatId, InstanceName } from '../../../core/ids.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -10,14 +10,12 @@ import { getOrCreate } from '../../../lib/keyed.ts'
 import type { Log } from '../../../lib/log.ts'
 import { Semaphore } from '../../../lib/queues/semaphore.ts'
 import type { ChatContact } from '../../conversations/conversation-directory.ts'
-import type { PersonalNames } from '../../people/names.ts'
-import type { People, RenamedPerson } from '../../people/people.ts'
+import type { RenamedPerson } from '../../people/people.ts'
 import type { RealtimeCounts, SyncResults } from '../realtime-counts.ts'
 import type { NameOutcome, NameTarget, NameUpdate } from './name-update.ts'
 
 type Deps = {
   isOn: boolean
-  people: Pick<People, 'ofId'>
   update: Pick<NameUpdate, 'person' | 'group'>
   targetOf: (instance: InstanceName) => Promise<NameTarget | null>
   counts: Pick<RealtimeCounts, 'count'>
@@ -49,7 +47,7 @@ export class NameSync implements PerInstance {
   personRenamed(instance: InstanceName, { person, before, isFullSync }: RenamedPerson): void {
     if (!this.#deps.isOn) this.#count(instance, 'skip_disabled')
     else if (isFullSync) this.#count(instance, 'skip_fullsync')
-    else this.#start(instance, (target) => this.#person(instance, person.id, before, target))
+    else this.#start(instance, (target) => this.#deps.update.person(instance, { id: person.id, before }, target))
   }
 
   /** The contact of the chat may have an old name. Groups follow their subject also when names are off. */
@@ -57,7 +55,7 @@ export class NameSync implements PerInstance {
     const { instance, chatId } = chat
     const { isOn, update } = this.#deps
     if (groupIdOf(chatId) !== null) this.#start(instance, (target) => update.group(chat, target))
-    else if (isOn) this.#start(instance, (target) => this.#person(instance, chatId, [], target))
+    else if (isOn) this.#start(instance, (target) => update.person(instance, { id: chatId }, target))
   }
 
   leave(instance: InstanceName): void {
@@ -104,13 +102,6 @@ export class NameSync implements PerInstance {
     } finally {
       leave()
     }
-  }
-
-  /** With the names that the person has by now: several changes may have come at once. */
-  async #person(instance: InstanceName, id: ChatId, before: readonly PersonalNames[], target: NameTarget) {
-    const person = await this.#deps.people.ofId(instance, id)
-    if (!person) return { result: 'no_contact' as const, isShown: false, renamed: 0, rewritten: 0 }
-    return this.#deps.update.person(instance, { person, before }, target)
   }
 
   #count(instance: InstanceName, result: Result): void {

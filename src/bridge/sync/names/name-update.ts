@@ -1,7 +1,8 @@
 // Brings what the helpdesk shows of a person or a group up to date: the name of the contact, and the headers of earlier messages.
 
 import type { ContactSpec, Destination, HelpdeskInbox } from '../../../core/downstream.ts'
-import type { InstanceName } from '../../../core/ids.ts'
+import type { ChatId, InstanceName } from '../../../core/ids.ts'
+import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import type { ContactStore, KnownContact } from '../../../storage/stores/people/contact-store.ts'
 import type { PersonRecord } from '../../../storage/stores/people/people-store.ts'
 import { isSameName } from '../../conversations/contact-names.ts'
@@ -10,10 +11,12 @@ import type { ChatContact } from '../../conversations/conversation-directory.ts'
 import { personSpec } from '../../conversations/contact-spec.ts'
 import { contactName, pushNameOf, savedNameOf, strangerOf } from '../../people/names.ts'
 import type { PersonalNames } from '../../people/names.ts'
+import type { People } from '../../people/people.ts'
 import { bestName } from './best-name.ts'
 import type { HeaderRewriter, Rewritten } from './header-rewriter.ts'
 
 type Deps = {
+  people: Pick<People, 'ofId'>
   contacts: Pick<ContactStore, 'peopleOf'>
   names: Pick<ContactNames, 'find' | 'rename'>
   headers: Pick<HeaderRewriter, 'rewrite'>
@@ -37,15 +40,29 @@ const noHeaders: Rewritten = { tracked: 0, rewritten: 0 }
 
 export class NameUpdate {
   readonly #deps: Deps
+  readonly #lanes = new KeyedLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   /** `before` are names that the person had until now. Rejects when the helpdesk or its database fails. */
-  async person(
+  person(
     instance: InstanceName,
-    { person, before = [] }: { person: PersonRecord; before?: readonly PersonalNames[] },
+    { id, before = [] }: { id: ChatId; before?: readonly PersonalNames[] },
+    target: NameTarget,
+  ): Promise<NameOutcome> {
+    // In a lane, with the names that the person has by then. Otherwise an older name could be written last.
+    return this.#lanes.run(`${instance}|${id}`, async () => {
+      const person = await this.#deps.people.ofId(instance, id)
+      if (!person) return { result: 'no_contact', isShown: false, ...unchanged }
+      return this.#person(instance, { person, before }, target)
+    })
+  }
+
+  async #person(
+    instance: InstanceName,
+    { person, before }: { person: PersonRecord; before: readonly PersonalNames[] },
     target: NameTarget,
   ): Promise<NameOutcome> {
     const { ours, isAny } = await this.#contactsOf(person, before, target)

@@ -44,12 +44,11 @@ export class PeopleStore {
     return toRecords(await this.#database.read(this.#records(instance).where('people.id', '=', id)))[0]
   }
 
-  /** The people after that id, at most `limit` of them, in the order of their ids. */
-  async page(instance: InstanceName, after: ChatId, limit: number): Promise<PersonRecord[]> {
+  /** The ids of the people after that one, at most `limit` of them, in order. */
+  async page(instance: InstanceName, after: ChatId, limit: number): Promise<ChatId[]> {
     const all = this.#database.query.selectFrom('people').select('id').where('instance', '=', instance)
-    const ids = all.where('id', '>', after).orderBy('id').limit(limit)
-    const records = toRecords(await this.#database.read(this.#records(instance).where('people.id', 'in', ids)))
-    return records.sort((one, other) => (one.id < other.id ? -1 : 1))
+    const rows = await this.#database.read(all.where('id', '>', after).orderBy('id').limit(limit))
+    return rows.map(({ id }) => id)
   }
 
   /** Rejects with a constraint failure when another record has the phone number or the anonymous id by now. */
