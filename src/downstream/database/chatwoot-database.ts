@@ -22,6 +22,13 @@ const lockMs = 2000
 const statementMs = 10_000
 /** The server gives up before we do: a change that we report as failed is not made later. */
 const queryMs = 15_000
+/** A process that stands still inside a transaction would keep Chatwoot from its rows. */
+const idleMs = 1500
+const limits = [
+  `SET LOCAL lock_timeout = ${lockMs}`,
+  `SET LOCAL statement_timeout = ${statementMs}`,
+  `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
+]
 
 export class ChatwootDatabase implements HelpdeskDatabase {
   readonly #deps: Deps
@@ -85,7 +92,7 @@ export class ChatwootDatabase implements HelpdeskDatabase {
     let isSound = false
     try {
       // Not among the options of the connection: a pooler such as PgBouncer refuses them there.
-      await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs}`)
+      await client.query(['BEGIN', ...limits].join('; '))
       const done = await work(client)
       await client.query('COMMIT')
       isSound = true

@@ -103,7 +103,7 @@ test('more names at once than a queue holds count as those of a whole address bo
   const { bed } = names
   await bed.receive(message('one'))
   await bed.drained()
-  const { promise, resolve } = Promise.withResolvers<void>()
+  const { promise, resolve } = Promise.withResolvers<undefined>()
   bed.helpdesk.script = (call) => (call === 'findContact' ? promise : undefined)
   const person = { phone, lid: null }
   bed.set.reception.onNames(
@@ -111,7 +111,7 @@ test('more names at once than a queue holds count as those of a whole address bo
     Array.from({ length: 1010 }, (_, at) => ({ person, savedName: `Name ${at}` })),
   )
   await names.counted({ skip_fullsync: 10 })
-  resolve()
+  resolve(undefined)
   // The first name was on its way when the others came.
   await names.counted({ skip_fullsync: 10, ok: 2, duplicate: 998 })
   assert.deepEqual(names.contactNames(), ['Name 1009'])
@@ -122,13 +122,13 @@ test('names of an instance that leaves are not brought to the helpdesk any more'
   const { bed } = names
   await bed.receive(message('one'))
   await bed.drained()
-  const { promise, resolve } = Promise.withResolvers<void>()
+  const { promise, resolve } = Promise.withResolvers<undefined>()
   bed.helpdesk.script = (call) => (call === 'findContact' ? promise : undefined)
   const person = { phone, lid: null }
   for (const savedName of ['One', 'Two', 'Three']) bed.set.reception.onNames('a', [{ person, savedName }])
   await bed.settle()
   names.names.sync.leave('a')
-  resolve()
+  resolve(undefined)
   await bed.settle()
   await names.counted({})
 })

@@ -138,7 +138,7 @@ describe('names of contacts', { concurrency: 3 }, () => {
     maria.user.pushName = 'Maria Silva'
     await world.arrived(maria.text(world.phone, 'two'))
     await counted(world, { ds_error: 1 })
-    world.helpdesk.clearFaults(fault)
+    await world.helpdesk.clearFaults(fault)
     await world.restart()
     await world.arrived(maria.text(world.phone, 'three'))
     await named(world, 'Maria Silva')
