@@ -101,7 +101,7 @@ const mostFilesInFolder = 25
 const doors: Record<string, readonly string[]> = {
   baileys: ['src/network/', 'sim/'],
   kysely: ['src/storage/'],
-  pg: ['src/storage/'],
+  pg: ['src/storage/', 'src/downstream/database/'],
   'node:sqlite': ['src/storage/'],
   fastify: ['src/http/', 'sim/'],
   'prom-client': ['src/ledger/metrics.ts'],

@@ -2,7 +2,9 @@
 
 import type { Base } from './base.ts'
 import type { Downstream } from '../core/downstream.ts'
+import type { HelpdeskDatabase } from '../core/helpdesk-database.ts'
 import { ChatwootDownstream } from '../downstream/chatwoot-downstream.ts'
+import { ChatwootDatabase } from '../downstream/database/chatwoot-database.ts'
 import { drawQr } from '../http/qr-picture.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import { HelpdeskNotices } from '../lifecycle/helpdesk-notices.ts'
@@ -12,6 +14,12 @@ export function createDownstream({ config, clock, stack }: Base): Downstream {
   const { timeout: timeoutMs, egressAllow } = config.downstream
   const { mediaMaxBytes, locale } = config.inbound
   return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes, locale }))
+}
+
+/** Null without DOWNSTREAM_DB_URL. */
+export function createHelpdeskDatabase({ config, log, stack }: Base): HelpdeskDatabase | null {
+  const { databaseUrl: url, baseUrl } = config.downstream
+  return url === null || baseUrl === null ? null : stack.use(new ChatwootDatabase({ url, baseUrl, log }))
 }
 
 type NoticeParts = { instances: InstanceRegistry; routing: Routing; downstream: Downstream }

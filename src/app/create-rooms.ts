@@ -7,7 +7,7 @@ import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
 import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
-import { createDownstream, createNotices } from './create-helpdesk.ts'
+import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
 import { createLifecycle } from './create-lifecycle.ts'
@@ -110,6 +110,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     groups: inbound.groups,
     conversations: inbound.conversations,
     contexts: inbound.contexts,
+    contactNames: inbound.contactNames,
+    headerHistory: inbound.headerHistory,
+    helpdeskDatabase: createHelpdeskDatabase(base),
     sessionOf: (instance) => instances.find(instance)?.openSession,
     targetOf: (instance) => inbound.destinations.find(instance),
   })

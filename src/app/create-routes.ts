@@ -58,6 +58,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     pairing: { instances, clock },
     check: { checks: rooms.setup.checks },
     parked: { inbound, parked, instances },
+    names: { instances, reconciliation: rooms.sync.nameReconciliation },
     tenants: { tenants: services.tenants },
     usage: { usage, instances, clock },
     audit: { audit },

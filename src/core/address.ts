@@ -39,6 +39,12 @@ export function groupChatId(id: string): ChatId {
   return `${id}@${groupDomain}`
 }
 
+/** The id of the group with this chat; null for the chat of a person. */
+export function groupIdOf(chatId: ChatId): string | null {
+  const end = `@${groupDomain}`
+  return chatId.endsWith(end) ? chatId.slice(0, -end.length) : null
+}
+
 /** The address of a person: the phone when it is known, else the anonymous id. */
 export function personJid({ phone, lid }: Person): Jid {
   return phone === null ? lidJid(lid ?? '') : phoneJid(phone)

@@ -238,8 +238,11 @@ export class FileError extends Error {
 /** A stored row of the inbox. */
 export type ReceivedRow = { id: RowId; event: NetworkEvent; receivedAt: number }
 
-/** New names of a person. A saved name of null was removed from the address book. */
-export type PersonNames = { person: Person; pushName?: string; savedName?: string | null }
+/**
+ * New names of a person. A saved name of null was removed from the address book. `isFullSync` marks names that come with all
+ * others: from the first read of the address book, or from the history.
+ */
+export type PersonNames = { person: Person; pushName?: string; savedName?: string | null; isFullSync?: boolean }
 
 /** Two addresses of one person, as the server states them. */
 export type PersonPair = { phone: string; lid: string }

@@ -309,7 +309,7 @@ for (const engine of engines) {
       await contacts.saveContact(1, 'd1', one)
       await contacts.saveContact(1, 'd1', { ...one, name: 'Maria S' })
       assert.deepEqual(await contacts.findContacts('d1', ['lid-9', '55']), [
-        { ...one, name: 'Maria S', openingSince: null },
+        { ...one, name: 'Maria S', givenName: null, renamingTo: null, openingSince: null },
       ])
       assert.deepEqual(await contacts.findContacts('d2', ['lid-9']), [])
       await contacts.mergeContacts(1, 'd1', { keep: 7, drop: 4 })

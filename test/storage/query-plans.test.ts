@@ -63,9 +63,12 @@ const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   ['message_map_unread_messages', 'SentMessageStore.unread', 'SendContextStore.read', 'SendContextStore.recall'],
   // Only the newest deliveries are listed, and an instance has more and more of them.
   ['deliveries_by_instance', 'DeliveryStore.list'],
+  // Most messages have no header, or none that is still known.
+  ['message_map_headers', 'HeaderStore.find', 'HeaderStore.trim'],
+  ['message_map_old_headers', 'HeaderStore.prune'],
 ]
 
-test('unread messages and deliveries are found by the index that is made for them', async () => {
+test('unread messages, deliveries and headers are found by the index that is made for them', async () => {
   await using opened = await newDatabase('sqlite')
   const { location } = opened
   const recorded = await recordStatements(location)

@@ -20,6 +20,7 @@ import type { InboundMetrics } from '../../bridge/inbound/inbound-metrics.ts'
 import { LateFiles } from '../../bridge/inbound/late-files.ts'
 import { ParkedRows } from '../../bridge/inbound/parked-rows.ts'
 import { RowFinisher } from '../../bridge/inbound/row-finisher.ts'
+import type { HeaderHistory } from '../../bridge/sync/names/header-history.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import { accessOf, lateCommitMsOf, recordOf, sessionOf } from './inbound-parts.ts'
 import type { InboundParts, InboundStores } from './inbound-parts.ts'
@@ -29,12 +30,13 @@ type DeliveryParts = {
   conversations: { contexts: EventContexts; directory: ConversationDirectory }
   choices: OfferedChoices
   awaited: Pick<AwaitedCallbacks, 'posted'>
+  headerHistory: Pick<HeaderHistory, 'note'>
   metrics: InboundMetrics
   newId: () => string
 }
 
 export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
-  const { stores, conversations, choices, awaited, metrics, newId } = own
+  const { stores, conversations, choices, awaited, headerHistory, metrics, newId } = own
   const { config, clock, log, epoch, downstream, identities } = parts
   const { inbox, map } = stores
   const { contexts, directory } = conversations
@@ -54,10 +56,12 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     onPosted: (ms) => {
       metrics.posted(ms)
     },
-    onTaken: ({ destination, helpdesk, conversation, message }, ms) => {
+    onTaken: ({ identity, destination, helpdesk, conversation, message, header }, { messageId, ms }) => {
       // Chatwoot does not call for activity messages.
       if (message.type !== 'activity') awaited.posted({ destination, helpdesk, conversationId: conversation.id }, ms)
+      if (header !== null && config.sync.retroactiveNames) headerHistory.note({ ...identity, messageId, header })
     },
+    storesHeaders: config.sync.retroactiveNames && config.sync.retroactivePersist,
     lateCommitMs: lateCommitMsOf(parts),
   })
   const earlier = new EarlierMessages({ map, poster })

@@ -4,6 +4,7 @@ import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
 import { ContactMerger } from '../../bridge/conversations/contact-merger.ts'
+import { ContactNames } from '../../bridge/conversations/contact-names.ts'
 import { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
 import { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
@@ -20,6 +21,9 @@ import type { ParkedRows } from '../../bridge/inbound/parked-rows.ts'
 import { InboundReception } from '../../bridge/inbound/reception.ts'
 import { GroupDirectory } from '../../bridge/people/group-directory.ts'
 import { People } from '../../bridge/people/people.ts'
+import { StoredHeaderHistory } from '../../bridge/sync/names/header-history.ts'
+import type { HeaderHistory } from '../../bridge/sync/names/header-history.ts'
+import { RememberedHeaders } from '../../bridge/sync/names/remembered-headers.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import { firstSweepMs, Ticker } from '../../lib/ticker.ts'
@@ -33,6 +37,9 @@ export type InboundSet = {
   contexts: EventContexts
   choices: OfferedChoices
   groups: GroupDirectory
+  contactNames: ContactNames
+  /** With which headers messages were posted. */
+  headerHistory: HeaderHistory
   /** Says to which helpdesk inbox an instance delivers. */
   destinations: Pick<DestinationRouter, 'find'>
   /** Hears what the network receives. */
@@ -67,8 +74,10 @@ export function createInbound(parts: InboundParts): InboundSet {
   const conversations = createConversations(parts, { stores, people, groups, lostCallbacks })
   const awaited = new AwaitedCallbacks({ callbacks: lostCallbacks, clock, log })
   const choices = new OfferedChoices({ store: stores.offers, clock })
-  const made = { stores, conversations, choices, awaited, metrics: inboundMetrics, newId }
-  const delivery = createEventDelivery(parts, made)
+  const headerHistory = createHeaderHistory(parts, stores)
+  const delivery = createEventDelivery(parts, {
+    ...{ stores, conversations, choices, awaited, headerHistory, metrics: inboundMetrics, newId },
+  })
   const worker = new InboxWorker({
     inbox: stores.inbox,
     parked: delivery.parked,
@@ -83,6 +92,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   people.onMerged((instance, ids) => {
     worker.merged(instance, ids)
     choices.merged(instance)
+    headerHistory.merged(instance, ids)
   })
   watchInbox(metrics, worker, delivery.held)
   const pruner = createPruner(parts, stores)
@@ -93,13 +103,15 @@ export function createInbound(parts: InboundParts): InboundSet {
     contexts: conversations.contexts,
     choices,
     groups,
+    contactNames: conversations.names,
+    headerHistory,
     destinations: delivery.destinations,
     reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
     inbound: worker,
     parked,
     held,
     lostCallbacks,
-    perInstance: [worker, held, people, groups, conversations.directory, files, headers, choices],
+    perInstance: [worker, held, people, groups, conversations.directory, files, headers, headerHistory, choices],
     undelivered: async (instance) => {
       const counts = await stores.inbox.counts(instance)
       return counts.pending + counts.parked
@@ -126,10 +138,18 @@ function createConversations(
   const store = stores.contacts
   const merger = new ContactMerger({ store, epoch, log })
   const opener = new ConversationOpener({ store, epoch, clock, mode, lateCommitMs: lateCommitMsOf(parts) })
-  const directory = new ConversationDirectory({ store, merger, opener, callbacks, epoch, clock, log, mode })
+  const names = new ContactNames({ store, epoch })
+  const directory = new ConversationDirectory({ store, merger, opener, names, callbacks, epoch, clock, log, mode })
   const groupWord = textsOf[config.inbound.locale].group
   const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (instance) => ownPerson(parts, instance) })
-  return { contexts, directory }
+  return { contexts, directory, names }
+}
+
+function createHeaderHistory({ config, clock, epoch }: InboundParts, stores: InboundStores): HeaderHistory {
+  const { retroactivePersist, retroactiveTtl, retroactiveCap } = config.sync
+  const limits = { ttlMs: retroactiveTtl, perSender: retroactiveCap }
+  if (!retroactivePersist) return new RememberedHeaders({ limits, clock })
+  return new StoredHeaderHistory({ store: stores.headers, limits, epoch, clock })
 }
 
 function createPruner({ config, clock, epoch }: InboundParts, { inbox, map }: InboundStores): MessagePruner {

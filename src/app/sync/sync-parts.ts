@@ -1,10 +1,13 @@
 // What the parts that sync with the helpdesk are created with.
 
+import type { ContactNames } from '../../bridge/conversations/contact-names.ts'
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
 import type { GroupDirectory } from '../../bridge/people/group-directory.ts'
 import type { People } from '../../bridge/people/people.ts'
+import type { HeaderHistory } from '../../bridge/sync/names/header-history.ts'
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
+import type { HelpdeskDatabase } from '../../core/helpdesk-database.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
 import type { InboundParts } from '../inbound/inbound-parts.ts'
@@ -19,6 +22,10 @@ export type SyncParts = Pick<
   groups: GroupDirectory
   conversations: ConversationDirectory
   contexts: EventContexts
+  contactNames: ContactNames
+  headerHistory: HeaderHistory
+  /** Null without DOWNSTREAM_DB_URL. */
+  helpdeskDatabase: HelpdeskDatabase | null
   /** Undefined while the instance is not connected. */
   sessionOf: (instance: InstanceName) => NetworkSession | undefined
   /** The helpdesk inbox of the instance, held or not; null when there is none. Rejects when it cannot be identified. */

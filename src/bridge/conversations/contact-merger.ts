@@ -79,6 +79,6 @@ export class ContactMerger {
     if (keep.id === drop.id) await store.mergeContacts(epoch(), key, { keep: keep.id, drop: byLid.contactId })
     log.info({ destination: key, contact: keep.id, other: drop.id, merged: mayMerge }, 'two contacts are one person')
     const { id: contactId, sourceId, created: ours, name } = keep
-    await store.saveContact(epoch(), key, { sourceId, contactId, ours, name })
+    await store.saveContact(epoch(), key, { sourceId, contactId, ours, name, givenName: ours ? name : null })
   }
 }

@@ -10,6 +10,8 @@ import type { Log } from '../../lib/log.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
 import type { ContactMerger } from './contact-merger.ts'
+import { isSameName } from './contact-names.ts'
+import type { ContactNames } from './contact-names.ts'
 import type { ConversationOpener, HelpdeskTarget } from './conversation-opener.ts'
 import type { LostCallbacks } from './lost-callbacks.ts'
 
@@ -40,8 +42,6 @@ type Entry = {
   known: KnownConversation
   open: ChatConversation
   checkedAt: number
-  /** The contact was created by us and still has its fallback name. */
-  isNameless: boolean
   /** The former addresses whose contact was merged into this one. */
   merged: string
 }
@@ -50,12 +50,15 @@ type Deps = {
   store: ContactStore
   merger: Pick<ContactMerger, 'merge'>
   opener: Pick<ConversationOpener, 'open'>
+  names: Pick<ContactNames, 'find' | 'rename'>
   callbacks: Pick<LostCallbacks, 'noteSign'>
   epoch: () => number
   clock: Clock
   log: Log
   mode: 'new' | 'reopen'
 }
+
+type OutdatedListener = (chat: ChatContact) => void
 
 const maxCached = 20_000
 const cachedMs = 3_600_000
@@ -71,11 +74,17 @@ export class ConversationDirectory implements PerInstance {
   /** When we heard that a conversation was resolved; by destination and conversation. */
   readonly #heardResolved: BoundedMap<number>
   readonly #lanes = new KeyedLanes()
+  readonly #outdatedListeners: OutdatedListener[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#entries = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: cachedMs })
     this.#heardResolved = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: trustedMs[deps.mode] })
+  }
+
+  /** The listener is called when the contact of a chat seems to have an old name. It must return quickly. */
+  onOutdatedName(listener: OutdatedListener): void {
+    this.#outdatedListeners.push(listener)
   }
 
   /**
@@ -89,7 +98,7 @@ export class ConversationDirectory implements PerInstance {
   ): Promise<OpenConversation | null> {
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
-    if (entry && this.#isTrusted(entry, key) && !entry.isNameless && entry.merged === formerOf(chat)) return entry.open
+    if (entry && this.#isTrusted(entry, key) && entry.merged === formerOf(chat)) return entry.open
     return this.#lanes.run(textOf(key), () => this.#find(chat, key, target, mayOpen))
   }
 
@@ -129,16 +138,14 @@ export class ConversationDirectory implements PerInstance {
     await this.#deps.store.dropConversation(this.#deps.epoch(), key)
   }
 
-  /** Gives the contact another name, if we created the contact. A failure is only logged. */
-  async rename(chat: ChatContact, name: string, target: HelpdeskTarget): Promise<void> {
-    const { store, epoch, log } = this.#deps
-    const destination = target.destination.key
+  /** Gives the contact of a group another name, if we named the contact. A failure is only logged. */
+  async renameGroup(chat: ChatContact, name: string, target: HelpdeskTarget): Promise<void> {
+    const { store, names, log } = this.#deps
     const known = await store.findConversation(conversationKey(chat, target))
-    const [contact] = known ? await store.findContacts(destination, [known.sourceId]) : []
-    if (!contact?.ours || contact.name === name) return
+    if (!known) return
+    const { ours } = await names.find(target.destination.key, [known.sourceId], () => true)
     try {
-      await target.helpdesk.updateContact(contact.contactId, { name })
-      await store.saveContact(epoch(), destination, { ...contact, name })
+      for (const contact of ours) await names.rename(contact, name, target)
     } catch (err) {
       log.warn({ err, instance: chat.instance }, 'a contact keeps its old name for now')
     }
@@ -188,7 +195,6 @@ export class ConversationDirectory implements PerInstance {
     mayOpen: () => Promise<boolean>,
   ): Promise<OpenConversation | null> {
     const entry = this.#entries.get(textOf(key))
-    if (entry?.isNameless) await this.#giveName(entry, chat, target)
     if (entry?.merged !== formerOf(chat)) await this.#mergeContacts(entry, chat, target)
     const current = await this.#current(chat, key, target)
     if (current) return current
@@ -217,13 +223,6 @@ export class ConversationDirectory implements PerInstance {
     return entry.open
   }
 
-  async #giveName(entry: Entry, chat: ChatContact, target: HelpdeskTarget): Promise<void> {
-    const { name } = await chat.describe()
-    if (name === chat.fallbackName) return
-    entry.isNameless = false
-    await this.rename(chat, name, target)
-  }
-
   async #mergeContacts(entry: Entry | undefined, chat: ChatContact, target: HelpdeskTarget): Promise<void> {
     const { formerLid: lid, formerPhones: phones } = chat
     if (lid !== null) await this.#deps.merger.merge(await chat.describe(), { lid, phones }, target)
@@ -237,13 +236,20 @@ export class ConversationDirectory implements PerInstance {
     newest: number,
     checkedAt: number,
   ): Promise<Entry> {
-    const { store } = this.#deps
-    const [contact] = await store.findContacts(key.destination, [known.sourceId])
-    const isNameless = contact?.ours === true && contact.name === chat.fallbackName
     const open = { id: known.conversationId, sourceId: known.sourceId, newest }
-    const entry: Entry = { known, open, checkedAt, isNameless, merged: formerOf(chat) }
+    const entry: Entry = { known, open, checkedAt, merged: formerOf(chat) }
     this.#entries.set(textOf(key), entry)
+    await this.#compareName(chat, key.destination, known.sourceId)
     return entry
+  }
+
+  /** A name can come while the contact is being created, or while the helpdesk is away. */
+  async #compareName(chat: ChatContact, destination: DestinationKey, sourceId: string): Promise<void> {
+    const [contact] = await this.#deps.store.findContacts(destination, [sourceId])
+    if (!contact?.ours && contact?.givenName == null) return
+    const { name } = await chat.describe()
+    if (name === chat.fallbackName || isSameName(name, contact.givenName ?? contact.name)) return
+    for (const listener of this.#outdatedListeners) listener(chat)
   }
 }
 

@@ -74,7 +74,8 @@ export class ConversationOpener {
     const [known] = await store.findContacts(destination, [contact.sourceId])
     const ours = contact.created || (known?.contactId === contact.id && known.ours)
     const name = contact.created ? spec.name : contact.name
-    await store.saveContact(epoch(), destination, { sourceId: contact.sourceId, contactId: contact.id, ours, name })
+    const saved = { sourceId: contact.sourceId, contactId: contact.id, ours, name }
+    await store.saveContact(epoch(), destination, contact.created ? { ...saved, givenName: name } : saved)
     return known?.openingSince ?? null
   }
 

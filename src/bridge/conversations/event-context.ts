@@ -1,6 +1,6 @@
 // Says who wrote an event and to which chat the event belongs.
 
-import { groupChatId } from '../../core/address.ts'
+import { groupChatId, groupIdOf } from '../../core/address.ts'
 import type { Chat, Person } from '../../core/address.ts'
 import type { ContactSpec } from '../../core/downstream.ts'
 import type { ChatId, InstanceName } from '../../core/ids.ts'
@@ -63,6 +63,16 @@ export class EventContexts {
     const person = known?.person ?? null
     const isCurrent = person !== null && this.#deps.people.isCurrent(instance, person)
     return this.#personContext(instance, event, isCurrent ? person : await this.#partner(instance, event, chat))
+  }
+
+  /** What messages in this chat show of a person; null when the network must be asked for that and does not answer. */
+  async knownIn(instance: InstanceName, person: PersonRecord, chatId: ChatId): Promise<KnownPerson | null> {
+    const groupId = groupIdOf(chatId)
+    // Only the group tells of a person who hides the phone number, or who has no name.
+    const isEnough = person.phone !== null && (person.pushName ?? person.savedName) !== null
+    if (groupId === null || isEnough) return describe(person, person, null)
+    const group = await this.#deps.groups.find(instance, groupId)
+    return group && describe(person, person, group)
   }
 
   async #groupContext(instance: InstanceName, event: Envelope, groupId: string): Promise<EventContext> {

@@ -20,7 +20,7 @@ type Deps = {
   earlier: Pick<EarlierMessages, 'hasContent' | 'postedBefore' | 'targetOf'>
   composer: Pick<EventComposer, 'compose'>
   headers: GroupHeaders
-  directory: Pick<ConversationDirectory, 'conversationFor' | 'existing' | 'earlier' | 'rename'>
+  directory: Pick<ConversationDirectory, 'conversationFor' | 'existing' | 'earlier' | 'renameGroup'>
   content: Pick<EventContent, 'contentOf'>
   poster: Pick<ExactlyOncePoster, 'post'>
   finisher: RowFinisher
@@ -116,6 +116,6 @@ export class DeliveryAttempt {
   async #renameGroup({ event }: InboxRow, { chat }: EventContext, target: HelpdeskTarget): Promise<void> {
     if (event.kind !== 'group') return
     const subject = event.changes.find((change) => change.change === 'subject')
-    if (subject) await this.#deps.directory.rename(chat, subject.subject, target)
+    if (subject) await this.#deps.directory.renameGroup(chat, subject.subject, target)
   }
 }

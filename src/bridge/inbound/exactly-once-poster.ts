@@ -33,8 +33,10 @@ type Deps = {
   log: Log
   /** Called with how long a POST took, successful or not. */
   onPosted: (ms: number) => void
-  /** Called when the helpdesk has taken a message, with how long that took. */
-  onTaken: (job: PostJob, ms: number) => void
+  /** Called when the helpdesk has taken a message, with its id there and how long that took. */
+  onTaken: (job: PostJob, taken: { messageId: number; ms: number }) => void
+  /** Whether the header of a posted message is stored, to be rewritten later. */
+  storesHeaders: boolean
   /** How long after a lost answer the helpdesk may still create the message. */
   lateCommitMs: number
 }
@@ -133,7 +135,7 @@ export class ExactlyOncePoster {
     try {
       const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }
       const { id, flaw } = await helpdesk.post(conversation.id, whole)
-      onTaken(job, clock.monotonic() - began)
+      onTaken(job, { messageId: id, ms: clock.monotonic() - began })
       return { conversationId: conversation.id, messageId: id, ...(flaw !== undefined && { flaw }) }
     } finally {
       onPosted(clock.monotonic() - began)
@@ -180,11 +182,13 @@ export class ExactlyOncePoster {
 
   /** The message is posted. Stores that until it succeeds; a stop leaves it to the search of the next process. */
   #complete(job: PostJob, id: string, posted: Posted, signal: AbortSignal): void {
-    const { map, epoch, clock, log } = this.#deps
+    const { map, epoch, clock, log, storesHeaders } = this.#deps
     const { identity, rowId, restKind } = job
+    const { conversationId, messageId } = posted
+    const as = { conversationId, messageId, header: storesHeaders ? job.header : null }
     const store = async () => {
-      if (restKind === undefined) await map.complete(epoch(), id, posted, rowId)
-      else await map.completeInPart(epoch(), id, posted, { id: rowId, kind: restKind })
+      if (restKind === undefined) await map.complete(epoch(), id, as, rowId)
+      else await map.completeInPart(epoch(), id, as, { id: rowId, kind: restKind })
     }
     const onFailure = (err: unknown) => {
       log.error({ err, instance: identity.instance }, 'a posted message could not be noted yet')

@@ -100,7 +100,7 @@ export class LateFiles {
     const { conversationId, messageId, chat: chatId, sender: senderId } = original
     const conversation = { id: conversationId, newest: messageId }
     const type = event.fromMe ? 'outgoing' : 'incoming'
-    const identity = { chatId, senderId, kind: 'file', replyTo: event.id, remember: null }
+    const identity = { chatId, senderId, kind: 'file', replyTo: event.id, remember: null, header: null }
     return this.#fetchAndPost(row, media, (files) =>
       postJobOf(row, { target, conversation }, { ...identity, type, content: '', isPrivate: false, files }),
     )

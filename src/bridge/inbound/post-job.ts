@@ -16,6 +16,8 @@ export type PostJob = {
   networkAt: number
   /** What later quotes, votes and edits need of the message. */
   remember: MappedContent | null
+  /** The header with which the content begins; null when it begins with none. */
+  header: string | null
   helpdesk: HelpdeskInbox
   destination: Destination
   conversation: OpenConversation
@@ -29,7 +31,7 @@ export type PostJob = {
   postedAfter?: number
 }
 
-type Written = Pick<PostJob, 'remember' | 'replyTo' | 'restKind'> & {
+type Written = Pick<PostJob, 'remember' | 'header' | 'replyTo' | 'restKind'> & {
   chatId: ChatId
   senderId: string
   /** What of the network's message this is; see the message map. */
@@ -47,13 +49,15 @@ export function postJobOf(
   written: Written,
 ): PostJob {
   const { destination, helpdesk } = to.target
-  const { chatId, senderId, kind, type, content, isPrivate, originalText, files, remember, replyTo, restKind } = written
+  const { chatId, senderId, kind, type, content, isPrivate, originalText, files, remember, header, replyTo, restKind } =
+    written
   return {
     identity: { instance, destination: destination.key, chat: chatId, sender: senderId, networkId: event.id, kind },
     direction: event.fromMe ? 'echo' : 'in',
     networkKey: messageKeyOf(event),
     networkAt: event.at,
     remember,
+    header,
     helpdesk,
     destination,
     conversation: to.conversation,

@@ -26,8 +26,21 @@ function shownPhone({ phone, redactedPhone, lid }: KnownPerson): string | null {
   return shown === null ? null : beginningOf(shown, longestName)
 }
 
+/** The two names that a person can have. */
+export type PersonalNames = Pick<KnownPerson, 'pushName' | 'savedName'>
+
+/** The name of the person in the address book of the account. */
+export function savedNameOf({ savedName }: Pick<PersonalNames, 'savedName'>): string | null {
+  return cleanName(savedName)?.trim() ?? null
+}
+
+/** The name that the person chose. */
+export function pushNameOf({ pushName }: Pick<PersonalNames, 'pushName'>): string | null {
+  return cleanName(pushName)?.trim() ?? null
+}
+
 /** A saved name as it is; the name that the person chose with a tilde in front. */
-function shownName({ savedName, pushName }: KnownPerson): string | null {
+export function shownName({ savedName, pushName }: PersonalNames): string | null {
   const saved = cleanName(savedName)
   if (saved !== null) return saved
   const own = cleanName(pushName)
@@ -36,8 +49,7 @@ function shownName({ savedName, pushName }: KnownPerson): string | null {
 
 /** The name that a new contact gets at the helpdesk. */
 export function contactName(person: KnownPerson): string {
-  const name = cleanName(person.savedName) ?? cleanName(person.pushName) ?? shownPhone(person) ?? ''
-  return name.trim()
+  return savedNameOf(person) ?? pushNameOf(person) ?? shownPhone(person)?.trim() ?? ''
 }
 
 /**

@@ -9,11 +9,15 @@ import type { PerInstance } from '../../core/per-instance.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
+import { shownName } from './names.ts'
 import type { PeopleStore, PersonChanges, PersonRecord } from '../../storage/stores/people/people-store.ts'
 
 /** The ids of two person records that became one. */
 export type MergedPeople = { keep: ChatId; drop: ChatId }
 type MergeListener = (instance: InstanceName, ids: MergedPeople) => void
+/** A person and the records that the person had before. `isFullSync` is as in PersonNames. */
+export type RenamedPerson = { person: PersonRecord; before: readonly PersonRecord[]; isFullSync: boolean }
+type RenameListener = (instance: InstanceName, renamed: RenamedPerson) => void
 
 type Deps = {
   store: PeopleStore
@@ -40,6 +44,7 @@ export class People implements PerInstance {
   readonly #cache: BoundedMap<PersonRecord>
   readonly #lanes = new KeyedLanes()
   readonly #mergeListeners: MergeListener[] = []
+  readonly #renameListeners: RenameListener[] = []
   /** Merges that storage did not answer. They may have been made. */
   #unconfirmed: { instance: InstanceName; ids: MergedPeople }[] = []
 
@@ -51,6 +56,11 @@ export class People implements PerInstance {
   /** The listener is called after two records have become one. */
   onMerged(listener: MergeListener): void {
     this.#mergeListeners.push(listener)
+  }
+
+  /** The listener is called when a known person is called by another name, or is not saved any more under the same name. */
+  onRenamed(listener: RenameListener): void {
+    this.#renameListeners.push(listener)
   }
 
   /** The record of this person. Stores what the arguments add to the record. */
@@ -112,7 +122,8 @@ export class People implements PerInstance {
     this.#cache.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
-  async #rename(instance: InstanceName, { person, pushName, savedName }: PersonNames): Promise<void> {
+  async #rename(instance: InstanceName, names: PersonNames): Promise<void> {
+    const { person, pushName, savedName, isFullSync = false } = names
     const known = await this.#find(instance, person)
     if (!known && (savedName === undefined || savedName === null)) return
     const record = known ?? (await this.#learn(instance, person, null))
@@ -122,7 +133,7 @@ export class People implements PerInstance {
     }
     if (Object.keys(changes).length === 0) return
     await this.#deps.store.update(this.#deps.epoch(), instance, record.id, changes)
-    this.#remember(instance, { ...record, ...changes })
+    this.#tellRenamed(instance, [record], this.#remember(instance, { ...record, ...changes }), isFullSync)
   }
 
   /** Runs in the lane of the instance. Otherwise a record could be cached after another caller has changed it. */
@@ -150,7 +161,9 @@ export class People implements PerInstance {
     })
     // The number belongs to another person from now on.
     if (holders.length < found.length) this.#forget(instance)
-    return this.#remember(instance, record)
+    this.#remember(instance, record)
+    this.#tellRenamed(instance, holders, record)
+    return record
   }
 
   async #store(
@@ -220,6 +233,16 @@ export class People implements PerInstance {
       if ((await this.#deps.store.findById(instance, ids.drop)) === undefined) this.#tellMerged(instance, ids)
     }
     this.#unconfirmed = this.#unconfirmed.filter((merge) => !own.includes(merge))
+  }
+
+  #tellRenamed(
+    instance: InstanceName,
+    before: readonly PersonRecord[],
+    person: PersonRecord,
+    isFullSync = false,
+  ): void {
+    if (before.every((record) => shownName(record) === shownName(person))) return
+    for (const listener of this.#renameListeners) listener(instance, { person, before, isFullSync })
   }
 
   #tellMerged(instance: InstanceName, ids: MergedPeople): void {

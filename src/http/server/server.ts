@@ -42,6 +42,8 @@ import { addOperationsRoutes } from '../routes/operations.ts'
 import type { OperationsDeps } from '../routes/operations.ts'
 import { addCheckRoutes } from '../routes/check.ts'
 import type { CheckDeps } from '../routes/check.ts'
+import { addNamesRoutes } from '../routes/names.ts'
+import type { NamesDeps } from '../routes/names.ts'
 import { addParkedRoutes } from '../routes/parked.ts'
 import type { ParkedDeps } from '../routes/parked.ts'
 import { addPairingRoutes } from '../routes/pairing.ts'
@@ -75,6 +77,7 @@ export type ServerRoutes = {
   pairing: PairingDeps
   check: CheckDeps
   parked: ParkedDeps
+  names: NamesDeps
   tenants: TenantDeps
   usage: UsageDeps
   audit: AuditDeps
@@ -131,6 +134,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addPairingRoutes(app, routes.pairing)
   addCheckRoutes(app, routes.check)
   addParkedRoutes(app, routes.parked)
+  addNamesRoutes(app, routes.names)
   addTenantRoutes(app, routes.tenants)
   addUsageRoutes(app, routes.usage)
   addAuditRoute(app, routes.audit)

@@ -2,12 +2,18 @@
 
 import type { InstanceName, Jid } from '../../core/ids.ts'
 import type { PersonNames, PersonPair, Reception } from '../../core/network.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import { cleanName } from '../decode/clean.ts'
 import { personOf } from '../decode/origin.ts'
 import type { Contact, WASocket } from '../library/library.ts'
 
 type Deps = { instance: InstanceName; reception: Partial<Reception> }
+/** `withoutName` is the saved name of a contact that comes without one. */
+type Report = { withoutName?: null; isFullSync?: boolean }
+
+/** The collection of the app state that holds the address book. */
+const addressBook = 'critical_unblock_low'
 
 export class NameListener {
   readonly #deps: Deps
@@ -16,16 +22,23 @@ export class NameListener {
     this.#deps = deps
   }
 
-  listen({ ev, signalRepository }: WASocket): void {
+  listen({ ev, signalRepository, authState: { keys } }: WASocket): void {
+    // Without a stored version the address book was never read. Its first report then has everybody in it: the library emits an
+    // event for each person, all in one turn of the event loop.
+    let isFirstSync = true
+    void Promise.resolve(keys.get('app-state-sync-version', [addressBook])).then((versions) => {
+      isFirstSync &&= !versions[addressBook]
+    }, ignoreRejection)
     // This event comes only from the address book. A contact without a name was removed from it.
     ev.on('contacts.upsert', (contacts) => {
-      this.#report(contacts, null)
+      this.#report(contacts, { withoutName: null, isFullSync: isFirstSync })
+      if (isFirstSync) setImmediate(() => (isFirstSync = false))
     })
     ev.on('contacts.update', (contacts) => {
-      this.#report(contacts)
+      this.#report(contacts, {})
     })
     ev.on('messaging-history.set', ({ contacts }) => {
-      this.#report(contacts)
+      this.#report(contacts, { isFullSync: true })
     })
     const { lidMapping } = signalRepository
     const store = lidMapping.storeLIDPNMappings.bind(lidMapping)
@@ -35,8 +48,9 @@ export class NameListener {
     }
   }
 
-  #report(contacts: readonly Partial<Contact>[], withoutName?: null): void {
-    const names = contacts.flatMap((contact) => namesOf(contact, withoutName) ?? [])
+  #report(contacts: readonly Partial<Contact>[], { withoutName, isFullSync = false }: Report): void {
+    const named = contacts.flatMap((contact) => namesOf(contact, withoutName) ?? [])
+    const names = isFullSync ? named.map((each) => ({ ...each, isFullSync })) : named
     const { instance, reception } = this.#deps
     if (names.length > 0) runOutside(() => reception.onNames?.(instance, names))
     this.#reportPairs(contacts.flatMap(({ id, lid, phoneNumber }) => pairOf(id, lid, phoneNumber) ?? []))

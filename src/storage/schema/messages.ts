@@ -65,6 +65,8 @@ export type MessageMapTable = {
   has_choices: Generated<number | null>
   /** What later quotes, votes, edits and answers need of it. */
   content: SealedOrNull
+  /** The header with which the message begins at the helpdesk, while it can still be rewritten. */
+  header: Generated<string | null>
 }
 
 /** A message on its way to the network. */

@@ -26,6 +26,10 @@ export type ContactTable = {
   /** 1 when we created the contact. */
   ours: number
   name: string
+  /** The name that we wrote last; null when we never named the contact, or named it before this column existed. */
+  given_name: Generated<string | null>
+  /** The name that we are about to write; null when the outcome is known. */
+  renaming_to: Generated<string | null>
   /** When the opening of a conversation began; null when none is open or its outcome is known. */
   opening_since: Generated<number | null>
 }

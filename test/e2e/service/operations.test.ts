@@ -140,6 +140,7 @@ describe('the OpenAPI document', () => {
       'post /api/instances/{name}/parked/retry',
       'post /api/instances/{name}/refresh-qr',
       'post /api/instances/{name}/restart',
+      'post /api/instances/{name}/retroactive/reconcile',
       'post /api/instances/{name}/webhook open',
       'put /api/tenants/{owner_tag}',
     ])

@@ -15,6 +15,7 @@ import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
 import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
 import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
 import { FirstCallbackStore } from '../../../src/storage/stores/messages/first-callback-store.ts'
+import { HeaderStore } from '../../../src/storage/stores/messages/header-store.ts'
 import { InboxStore } from '../../../src/storage/stores/messages/inbox-store.ts'
 import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
 import { MessageMapStore } from '../../../src/storage/stores/messages/message-map-store.ts'
@@ -53,6 +54,7 @@ function createStores(database: Database) {
     journal: new JournalStore(database),
     map: new MessageMapStore(database),
     offers: new OfferStore(database),
+    headers: new HeaderStore(database),
     outbox: new OutboxStore(database, epoch),
     transitions: new OutboxTransitions(database, epoch),
     retries: new RetryStore(database, epoch),

@@ -7,7 +7,7 @@ import type { StoreCall, Stores } from './all-stores.ts'
 
 const destination = 'https://desk|1|7'
 const posting = { conversationId: 12, since: 1000, after: 40 }
-const posted = { conversationId: 12, messageId: 41 }
+const posted = { conversationId: 12, messageId: 41, header: 'Bob' }
 const chat = { kind: 'person' as const, phone: '5511988887777', lid: null }
 
 function event(id: string): NetworkEvent {
@@ -31,6 +31,10 @@ const parked = async (stores: Stores, id: string) => {
 const claimed = async (stores: Stores, id: string) => {
   await received(stores, id)
   await stores.map.claim(1, claim(id), 'related')
+}
+const completed = async (stores: Stores, id: string) => {
+  await claimed(stores, id)
+  await stores.map.complete(1, id, posted, id)
 }
 const mapped = async ({ map }: Stores, id: string) => {
   const [row] = await map.findByNetworkId('shop', [id])
@@ -139,8 +143,25 @@ const mapCalls: Readonly<Record<string, StoreCall>> = {
   'MessageMapStore.orphans': { kind: 'read', run: ({ map }) => map.orphans() },
 }
 
+const headerOwner = { instance: 'shop', destination, sender: 'person' }
+const headerCalls: Readonly<Record<string, StoreCall>> = {
+  'HeaderStore.find': { kind: 'read', run: ({ headers }) => headers.find(headerOwner, 0, 10) },
+  'HeaderStore.update': {
+    kind: 'repeated',
+    given: completed,
+    run: ({ headers }, id) => headers.update(1, [id], 'Robert'),
+  },
+  'HeaderStore.prune': { kind: 'repeated', given: completed, run: ({ headers }) => headers.prune(1, 5000, 1000) },
+  'HeaderStore.trim': {
+    kind: 'repeated',
+    given: completed,
+    run: ({ headers }) => headers.trim(1, headerOwner, 0, 1000),
+  },
+}
+
 const peopleCalls: Readonly<Record<string, StoreCall>> = {
   'PeopleStore.find': { kind: 'read', run: ({ people }) => people.find('shop', { phone: '1', lid: '2' }) },
+  'PeopleStore.page': { kind: 'read', run: ({ people }) => people.page('shop', '', 10) },
   'PeopleStore.findAll': { kind: 'read', run: ({ people }) => people.findAll('shop', [{ phone: '1', lid: '2' }]) },
   'PeopleStore.findById': { kind: 'read', run: ({ people }, id) => people.findById('shop', id) },
   // The caller looks for the person before it stores the person again.
@@ -161,6 +182,17 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
   },
   'ContactStore.findContacts': { kind: 'read', run: ({ contacts }, id) => contacts.findContacts(destination, [id]) },
   'ContactStore.saveContact': { kind: 'repeated', run: saved },
+  'ContactStore.beginRename': {
+    kind: 'repeated',
+    given: saved,
+    run: ({ contacts }) => contacts.beginRename(1, destination, 3, { from: 'Bob', to: 'Robert' }),
+  },
+  'ContactStore.endRename': {
+    kind: 'repeated',
+    given: saved,
+    run: ({ contacts }) => contacts.endRename(1, destination, 3, 'Robert'),
+  },
+  'ContactStore.peopleOf': { kind: 'read', run: ({ contacts }) => contacts.peopleOf(destination, 3) },
   'ContactStore.noteOpening': {
     kind: 'repeated',
     given: saved,
@@ -192,4 +224,6 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
   },
 }
 
-export const messageCalls: Readonly<Record<string, StoreCall>> = { ...inboxCalls, ...mapCalls, ...peopleCalls }
+export const messageCalls: Readonly<Record<string, StoreCall>> = {
+  ...{ ...inboxCalls, ...mapCalls, ...headerCalls, ...peopleCalls },
+}

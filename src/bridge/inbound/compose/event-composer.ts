@@ -14,7 +14,7 @@ import type { OfferedChoices } from '../../conversations/offered-choices.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
 import { bodyOf } from './body-of.ts'
-import { firstCharacters, renderMessage, truncate } from './render.ts'
+import { firstCharacters, renderHeader, renderMessage, truncate } from './render.ts'
 import type { RenderedQuote, RenderSettings, TextLimits } from './render.ts'
 import { plainToMarkdown } from './text-to-markdown.ts'
 import type { Locale, Texts } from './texts.ts'
@@ -50,6 +50,8 @@ export type EventDraft = {
   remember: MappedContent | null
   /** What the customer wrote, when the text says it in other words. */
   originalText?: string
+  /** The header with which the text begins; null when it begins with none. */
+  header: string | null
   /** Whether the message may open a conversation. A reaction and a change of the timer may not. */
   opens: boolean
   /** The text. A notice stands below the words of the person, or instead of them. */
@@ -206,7 +208,7 @@ export class EventComposer {
     const text = renderGroupChanges(changes, actor === '' ? null : actor, nameOf, texts.change)
     const write = () => truncate(text, 'activity', limits, texts)
     const opens = changes.some(({ change }) => change !== 'ephemeral')
-    return { ...this.#plain(given, text), type: 'activity', opens, write }
+    return { ...this.#plain(given, text), type: 'activity', header: null, opens, write }
   }
 
   async #body(
@@ -259,6 +261,7 @@ export class EventComposer {
       replyTo: options.replyTo ?? null,
       media: null,
       remember: null,
+      header: (header && renderHeader(header, settings.headerTemplate)) || null,
       opens: true,
       write,
     }

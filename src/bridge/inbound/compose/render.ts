@@ -32,8 +32,13 @@ export type Parts = {
   body: string
 }
 
+/** How a message of this person begins. */
+export function renderHeader(person: KnownPerson, template: string): string {
+  return fillHeader(template, person, escapeName)
+}
+
 export function renderMessage({ header, separator, quote, body }: Parts, settings: RenderSettings): string {
-  const head = header === null ? '' : fillHeader(settings.headerTemplate, header, escapeName)
+  const head = header === null ? '' : renderHeader(header, settings.headerTemplate)
   const quoted = quote === null ? '' : renderQuote(quote, settings.mentionTemplate)
   const rest = [quoted, body].filter((part) => part !== '').join('\n\n')
   return [head, rest].filter((part) => part !== '').join(separator)

@@ -54,7 +54,7 @@ export function compileClaimStatements({ query }: Database) {
   const related = query.selectFrom('message_map').select(lightColumns).where('instance', '=', '')
   const complete = query
     .updateTable('message_map')
-    .set({ conversation_id: 0, message_id: 0, posting_since: 0, posting_after: 0 })
+    .set({ conversation_id: 0, message_id: 0, posting_since: 0, posting_after: 0, header: '' })
     .where('id', '=', '')
   return {
     noteWriter: noteWriter(query),

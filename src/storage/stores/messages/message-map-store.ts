@@ -40,6 +40,9 @@ export type MessageIdentity = {
 
 export type Posting = { conversationId: number; since: number; after: number }
 
+/** A message as the helpdesk has it. `header` is how the message begins there; null when that need not be known later. */
+export type PostedAs = { conversationId: number; messageId: number; header?: string | null }
+
 export type NewClaim = MessageIdentity & {
   id: RowId
   direction: 'in' | 'echo' | 'out'
@@ -113,32 +116,22 @@ export class MessageMapStore {
   }
 
   /** The helpdesk has the message. One commit stores its id there and removes the inbox row. */
-  async complete(
-    epoch: number,
-    id: RowId,
-    posted: { conversationId: number; messageId: number },
-    rowId: RowId,
-  ): Promise<void> {
+  async complete(epoch: number, id: RowId, posted: PostedAs, rowId: RowId): Promise<void> {
     await this.#database.write(
       this.#fence(epoch),
-      statement(this.#sql.complete, [posted.conversationId, posted.messageId, null, null, id]),
+      this.#completion(id, posted),
       statement(this.#sql.removeRow, [rowId]),
     )
   }
 
   /** Like complete, but keeps the inbox row under another kind: a part of the message is still to come. */
-  async completeInPart(
-    epoch: number,
-    id: RowId,
-    posted: { conversationId: number; messageId: number },
-    row: { id: RowId; kind: string },
-  ): Promise<void> {
+  async completeInPart(epoch: number, id: RowId, posted: PostedAs, row: { id: RowId; kind: string }): Promise<void> {
     const rest = this.#database.query.updateTable('inbox').set({ kind: row.kind, attempts: 0 })
-    await this.#database.write(
-      this.#fence(epoch),
-      statement(this.#sql.complete, [posted.conversationId, posted.messageId, null, null, id]),
-      rest.where('id', '=', row.id),
-    )
+    await this.#database.write(this.#fence(epoch), this.#completion(id, posted), rest.where('id', '=', row.id))
+  }
+
+  #completion(id: RowId, { conversationId, messageId, header = null }: PostedAs): Statement {
+    return statement(this.#sql.complete, [conversationId, messageId, null, null, header, id])
   }
 
   /** The rows of these messages of the network. */

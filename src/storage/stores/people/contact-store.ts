@@ -1,5 +1,6 @@
 // Stores what we know of the contacts at the helpdesk, and which conversation belongs to which chat.
 
+import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
@@ -13,11 +14,23 @@ export type KnownContact = {
   contactId: number
   /** Whether we created the contact. */
   ours: boolean
-  /** The name that we gave the contact last. */
+  /** The name that the contact had when we looked last. */
   name: string
+  /** The name that we wrote last; null when we never named the contact, or named it before such names were stored. */
+  givenName: string | null
+  /** A name that we began to write. The helpdesk may have it or not. */
+  renamingTo: string | null
   /** When we began to open a conversation whose outcome is unknown. */
   openingSince: number | null
 }
+
+/** A contact to store. Without a given name, a name that was given to the same contact before stays known. */
+export type SavedContact = Omit<KnownContact, 'openingSince' | 'renamingTo' | 'givenName'> & {
+  givenName?: string | null
+}
+
+/** The names of a person as one account knows them. */
+export type ContactPerson = { instance: InstanceName; chat: ChatId; pushName: string | null; savedName: string | null }
 
 export type KnownConversation = { conversationId: number; contactId: number; sourceId: string }
 export type ConversationKey = { instance: InstanceName; destination: DestinationKey; chat: ChatId }
@@ -40,20 +53,58 @@ export class ContactStore {
     return rows.map(toContact)
   }
 
-  async saveContact(
+  async saveContact(epoch: number, destination: DestinationKey, contact: SavedContact): Promise<void> {
+    const { sourceId, contactId, ours, name, givenName: given_name = null } = contact
+    const columns = { contact_id: contactId, ours: ours ? 1 : 0, name }
+    const isSame = sql`contacts.contact_id = excluded.contact_id`
+    const kept = {
+      given_name: sql<string | null>`CASE WHEN ${isSame} THEN coalesce(excluded.given_name, contacts.given_name)
+                                          ELSE excluded.given_name END`,
+      renaming_to: sql<string | null>`CASE WHEN ${isSame} THEN contacts.renaming_to END`,
+    }
+    const insert = this.#database.query
+      .insertInto('contacts')
+      .values({ destination, source_id: sourceId, given_name, ...columns })
+      .onConflict((conflict) => conflict.columns(['destination', 'source_id']).doUpdateSet({ ...columns, ...kept }))
+    await this.#database.write(this.#fence(epoch), insert)
+  }
+
+  /** Stores the name that the contact has and the one that we are about to write. After a lost answer it may have either. */
+  async beginRename(
     epoch: number,
     destination: DestinationKey,
-    contact: Omit<KnownContact, 'openingSince'>,
+    contactId: number,
+    { from, to }: { from: string; to: string },
   ): Promise<void> {
-    const { sourceId, contactId, ours, name } = contact
-    const columns = { contact_id: contactId, ours: ours ? 1 : 0, name }
-    await this.#database.write(
-      this.#fence(epoch),
-      this.#database.query
-        .insertInto('contacts')
-        .values({ destination, source_id: sourceId, ...columns })
-        .onConflict((conflict) => conflict.columns(['destination', 'source_id']).doUpdateSet(columns)),
-    )
+    const begun = { given_name: from, renaming_to: to }
+    await this.#database.write(this.#fence(epoch), this.#ofContact(destination, contactId).set(begun))
+  }
+
+  /** The contact has the name that we wrote. */
+  async endRename(epoch: number, destination: DestinationKey, contactId: number, name: string): Promise<void> {
+    const named = { name, given_name: name, renaming_to: null }
+    await this.#database.write(this.#fence(epoch), this.#ofContact(destination, contactId).set(named))
+  }
+
+  #ofContact(destination: DestinationKey, contactId: number) {
+    const update = this.#database.query.updateTable('contacts')
+    return update.where('destination', '=', destination).where('contact_id', '=', contactId)
+  }
+
+  /** What the accounts that talk with this contact know of the names of its person. */
+  async peopleOf(destination: DestinationKey, contactId: number): Promise<ContactPerson[]> {
+    const query = this.#database.query
+      .selectFrom('conversations')
+      .innerJoin('people', (join) =>
+        join.onRef('people.instance', '=', 'conversations.instance').onRef('people.id', '=', 'conversations.chat'),
+      )
+      .select(['people.instance', 'people.id', 'people.push_name', 'people.saved_name'])
+      .where('conversations.destination', '=', destination)
+      .where('conversations.contact_id', '=', contactId)
+      .orderBy('people.instance')
+    return (await this.#database.read(query)).map(({ instance, id, push_name, saved_name }) => ({
+      ...{ instance, chat: id, pushName: push_name, savedName: saved_name },
+    }))
   }
 
   /** Stores since when a conversation is being opened; null when certainly none is. */
@@ -71,13 +122,16 @@ export class ContactStore {
     await this.#database.write(this.#fence(epoch), removal.where('source_id', '=', sourceId))
   }
 
-  /** Two contacts became one: every reference to `drop` becomes one to `keep`. */
+  /**
+   * Two contacts became one: every reference to `drop` becomes one to `keep`. What we know of the origin and the name of `keep`
+   * stands in its own row.
+   */
   async mergeContacts(epoch: number, destination: DestinationKey, { keep, drop }: { keep: number; drop: number }) {
     const { query } = this.#database
     const at = { contact_id: keep }
     await this.#database.write(
       this.#fence(epoch),
-      query.updateTable('contacts').set(at).where('destination', '=', destination).where('contact_id', '=', drop),
+      this.#ofContact(destination, drop).set({ ...at, ours: 0, given_name: null, renaming_to: null }),
       query.updateTable('conversations').set(at).where('destination', '=', destination).where('contact_id', '=', drop),
     )
   }
@@ -129,8 +183,16 @@ export class ContactStore {
   }
 }
 
-function toContact({ source_id, contact_id, ours, name, opening_since }: Selectable<ContactTable>): KnownContact {
-  return { sourceId: source_id, contactId: contact_id, ours: ours === 1, name, openingSince: opening_since }
+function toContact(row: Selectable<ContactTable>): KnownContact {
+  return {
+    sourceId: row.source_id,
+    contactId: row.contact_id,
+    ours: row.ours === 1,
+    name: row.name,
+    givenName: row.given_name,
+    renamingTo: row.renaming_to,
+    openingSince: row.opening_since,
+  }
 }
 
 function toConversation(row: Selectable<ConversationTable>): KnownConversation {

@@ -65,6 +65,13 @@ export class PeopleStore {
     return toRecords(await this.#database.read(this.#records(instance).where('people.id', '=', id)))[0]
   }
 
+  /** The ids of the people after that one, at most `limit` of them, in order. */
+  async page(instance: InstanceName, after: ChatId, limit: number): Promise<ChatId[]> {
+    const all = this.#database.query.selectFrom('people').select('id').where('instance', '=', instance)
+    const rows = await this.#database.read(all.where('id', '>', after).orderBy('id').limit(limit))
+    return rows.map(({ id }) => id)
+  }
+
   /** Rejects with a constraint failure when another record has the phone number or the anonymous id by now. */
   async insert(epoch: number, instance: InstanceName, person: PersonRecord): Promise<void> {
     const { id, phone, lid, pushName: push_name, savedName: saved_name } = person
