@@ -75,7 +75,7 @@ export const settings = {
   },
   sync: {
     readReceipts: planned('SERVICE_READ_RECEIPTS_SYNC', bool, 'true', 'Carry read receipts to the helpdesk'),
-    typing: setting('SERVICE_TYPING_SYNC', bool, 'true', 'Carry typing indicators'),
+    typing: setting('SERVICE_TYPING_SYNC', bool, 'true', 'Show agents that customers type, and customers that agents type'),
     reactions: setting('SERVICE_REACTIONS_SYNC', bool, 'true', 'Carry reactions'),
     avatars: planned('SERVICE_AVATAR_SYNC', bool, 'true', 'Carry profile pictures'),
     avatarTtl: planned('SERVICE_AVATAR_REFRESH_TTL', duration('1m', '8760h'), '24h', 'How long a profile picture counts as fresh'),

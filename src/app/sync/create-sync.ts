@@ -3,6 +3,8 @@
 import type { PerInstance } from '../../core/per-instance.ts'
 import type { RealtimeReception } from '../../core/realtime.ts'
 import type { Ticker } from '../../lib/ticker.ts'
+import { createTyping } from './create-typing.ts'
+import type { TypingSet } from './create-typing.ts'
 import type { SyncParts } from './sync-parts.ts'
 
 export type SyncSet = {
@@ -10,16 +12,19 @@ export type SyncSet = {
   reception: RealtimeReception
   perInstance: readonly PerInstance[]
   workers: readonly Ticker[]
+  typing: Pick<TypingSet, 'received' | 'activity' | 'connectionChanged'>
 }
 
-export function createSync(_parts: SyncParts): SyncSet {
+export function createSync(parts: SyncParts): SyncSet {
+  const typing = createTyping(parts)
   return {
     reception: {
       onReceipts: () => undefined,
-      onTyping: () => undefined,
+      onTyping: typing.noticed,
       onPictureChanged: () => undefined,
     },
-    perInstance: [],
+    perInstance: [...typing.perInstance],
     workers: [],
+    typing,
   }
 }
