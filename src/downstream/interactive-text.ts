@@ -14,7 +14,7 @@ type Kind = { write: (item: Item, choices: NumberedChoices, isOnly: boolean) => 
  * The text of a message as a customer can read it, and the titles of its choices. `lacksLink`: the link of a survey is
  * missing.
  */
-export type InteractiveText = { content: string; choices: readonly string[]; lacksLink: boolean }
+type InteractiveText = { content: string; choices: readonly string[]; lacksLink: boolean }
 
 const kinds = new Map<unknown, Kind>([
   ['input_select', { write: writeChoice, between: '\n' }],
@@ -92,7 +92,7 @@ function heading(title: string): string {
   return title === '' || title.includes('*') ? title : `**${title}**`
 }
 
-export function joined(texts: readonly string[], between: string): string {
+function joined(texts: readonly string[], between: string): string {
   return texts.filter((text) => text !== '').join(between)
 }
 

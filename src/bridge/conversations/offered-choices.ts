@@ -15,7 +15,7 @@ import { findChoice } from './find-choice.ts'
 type Deps = { store: Pick<OfferStore, 'chatsWithOffers' | 'newest'>; clock: Clock }
 
 /** A text of a customer. `at` is its time by the clock of the network, `receivedAt` by ours. */
-export type CustomerText = { chatId: ChatId; text: string; at: number; receivedAt: number }
+type CustomerText = { chatId: ChatId; text: string; at: number; receivedAt: number }
 
 /** The chats that were offered choices. When there are too many to remember, any chat may be one of them. */
 type Memory = { chats: Set<ChatId>; isFull: boolean; loadedAt: number; loading: Promise<void> | null }

@@ -7,7 +7,7 @@ import { messageMapSecrets } from '../../schema/messages.ts'
 import type { MappedContent } from './message-map-store.ts'
 
 /** Our newest message in a chat. `choices` are the titles of the choices that it offers. */
-export type Offer = { networkAt: number; claimedAt: number; choices: readonly string[] }
+type Offer = { networkAt: number; claimedAt: number; choices: readonly string[] }
 
 export class OfferStore {
   readonly #database: Database
