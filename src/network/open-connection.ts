@@ -5,6 +5,7 @@ import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Egress } from '../lib/egress/egress.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import type { JournalStore, UnfinishedStanza } from '../storage/stores/messages/journal-store.ts'
@@ -21,6 +22,7 @@ import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import { personOf } from './decode/origin.ts'
+import { ProfilePictures } from './files/profile-pictures.ts'
 import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from './library/library.ts'
@@ -32,16 +34,20 @@ import { noteMigrationSigns } from './receive/migration-signs.ts'
 import { NameListener } from './receive/name-listener.ts'
 import { NewIdentities } from './receive/new-identities.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
+import { reportPictureChanges } from './receive/picture-changes.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
 import { acknowledgeStatusUpdates, isStatusUpdate } from './receive/status-updates.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
+import { PrivacyTokens } from './send/privacy-tokens.ts'
 import type { VersionInUse } from './version/client-version.ts'
 
 export type ConnectionDeps = {
   account: Account
   creds: AuthenticationCreds
   endpoint: Endpoint
+  /** For files that are fetched without a proxy. */
+  egress: Pick<Egress, 'open'>
   version: VersionInUse
   clock: Clock
   log: Log
@@ -69,6 +75,7 @@ export type Connection = {
   sender: MessageSender
   presence: OwnPresence
   queries: ServerQueries
+  pictures: ProfilePictures
   phoneMessages: PhoneMessages
   journal: Journal
   /** Runs work where faults are traced to this connection. */
@@ -116,11 +123,22 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   learnTimersFromHistory(socket, account)
   noteMigrationSigns(socket, account.addressing)
   if (!isLeaving) acknowledgeStatusUpdates({ ...receiving, socket })
+  if (!isLeaving) reportPictureChanges({ ...receiving, socket })
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, log, gone, ask, agent, findSent })
-  return { socket, connectionKeys, sender, presence, queries, phoneMessages, journal, inside }
+  const pictures = createPictures(deps, { socket, queries, gone })
+  return { socket, connectionKeys, sender, presence, queries, pictures, phoneMessages, journal, inside }
+}
+
+function createPictures(
+  { endpoint, egress, clock }: ConnectionDeps,
+  { socket, queries, gone }: { socket: WASocket; queries: ServerQueries; gone: AbortSignal },
+): ProfilePictures {
+  const tokens = new PrivacyTokens(socket)
+  const source = { egress, agent: endpoint.proxied?.agent, isElsewhere: endpoint.isElsewhere }
+  return new ProfilePictures({ queries, tokensFor: (owner) => tokens.forPictureOf(owner), source, clock, gone })
 }
 
 /** A session that is leaving confirms nothing. `BacklogDrain` asks for the messages that wait on the server. */

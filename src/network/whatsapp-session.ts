@@ -1,7 +1,7 @@
 // One connection to the network, as the service uses it. Its phases are in connection/session-phase.ts.
 
 import { randomBytes } from 'node:crypto'
-import type { Person } from '../core/address.ts'
+import type { Chat, Person } from '../core/address.ts'
 import type { Jid, NetworkMessageId } from '../core/ids.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
 import { writeReason } from '../core/reasons/reason.ts'
@@ -15,6 +15,7 @@ import type {
   SendOptions,
   SessionSignal,
 } from '../core/network.ts'
+import type { ProfilePicture } from '../core/realtime.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
 import { BacklogDrain } from './connection/backlog-drain.ts'
@@ -117,6 +118,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   groupInfo(groupId: string): Promise<GroupInfo> {
     const { queries } = this.#connection
     return askGroupInfo(groupId, (to, content) => queries.query({ xmlns: 'w:g2', type: 'get', to }, content))
+  }
+
+  profilePicture(owner: Chat): Promise<ProfilePicture | null> {
+    const { pictures, inside } = this.#connection
+    return inside(() => pictures.find(owner))
   }
 
   markRead(keys: readonly MessageKey[]): Promise<void> {

@@ -59,6 +59,10 @@ export class ScriptedSession implements NetworkSession {
     return Promise.resolve(this.#network.groupInfo(id))
   }
 
+  profilePicture(): Promise<null> {
+    return Promise.resolve(null)
+  }
+
   markRead(keys: readonly MessageKey[]): Promise<void> {
     this.#network.reads.push(...keys)
     return Promise.resolve()
