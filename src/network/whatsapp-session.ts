@@ -15,7 +15,7 @@ import type {
   SendOptions,
   SessionSignal,
 } from '../core/network.ts'
-import type { ProfilePicture } from '../core/realtime.ts'
+import type { NoPicture, ProfilePicture } from '../core/realtime.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
 import { BacklogDrain } from './connection/backlog-drain.ts'
@@ -120,7 +120,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return askGroupInfo(groupId, (to, content) => queries.query({ xmlns: 'w:g2', type: 'get', to }, content))
   }
 
-  profilePicture(owner: Chat): Promise<ProfilePicture | null> {
+  profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture> {
     const { pictures, inside } = this.#connection
     return inside(() => pictures.find(owner))
   }

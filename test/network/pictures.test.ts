@@ -10,7 +10,7 @@ import type { Chat } from '../../src/core/address.ts'
 import { FileError } from '../../src/core/network.ts'
 import type { NetworkSession } from '../../src/core/network.ts'
 import { NetworkBusyError } from '../../src/core/realtime.ts'
-import type { PictureChange } from '../../src/core/realtime.ts'
+import type { PictureChange, ProfilePicture } from '../../src/core/realtime.ts'
 import { authorityFile, trustMediaHost } from '../harness/media-authority.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
@@ -25,7 +25,11 @@ type Stage = { bed: Bed; changes: EventLog<PictureChange> }
 
 async function open(more: Parameters<typeof Bed.open>[0] = {}): Promise<Stage & AsyncDisposable> {
   const changes = new EventLog<PictureChange>('the changed pictures', (one) => JSON.stringify(one))
-  const reception = { onPictureChanged: (_: string, change: PictureChange) => void changes.add(change) }
+  const reception = {
+    onPictureChanged: (_: string, change: PictureChange) => {
+      changes.add(change)
+    },
+  }
   const bed = await Bed.open({ ...more, network: { reception, ...more.network } })
   trustMediaHost(bed.sim)
   return { bed, changes, [Symbol.asyncDispose]: () => bed[Symbol.asyncDispose]() }
@@ -38,8 +42,14 @@ async function online(bed: Bed) {
   return { phone, bob, session }
 }
 
-async function bytesOf(session: NetworkSession, chat: Chat): Promise<Buffer | undefined> {
-  return (await session.profilePicture(chat))?.read()
+async function pictureOf(session: NetworkSession, chat: Chat): Promise<ProfilePicture> {
+  const picture = await session.profilePicture(chat)
+  assert.ok(typeof picture === 'object')
+  return picture
+}
+
+async function bytesOf(session: NetworkSession, chat: Chat): Promise<Buffer> {
+  return (await pictureOf(session, chat)).read()
 }
 
 test('the picture of a person is found by phone number and by LID, and has another id after a change', async () => {
@@ -49,9 +59,9 @@ test('the picture of a person is found by phone number and by LID, and has anoth
   for (const jpeg of [randomBytes(900), randomBytes(70_000)]) {
     stage.bed.sim.setPicture(bob, jpeg)
     for (const chat of [byPhone, byLid]) {
-      const picture = await session.profilePicture(chat)
-      ids.add(picture?.id ?? '')
-      assert.deepEqual(await picture?.read(), jpeg)
+      const picture = await pictureOf(session, chat)
+      ids.add(picture.id)
+      assert.deepEqual(await picture.read(), jpeg)
     }
   }
   assert.equal(ids.size, 2)
@@ -67,10 +77,10 @@ test('the picture of a group is found', async () => {
   assert.deepEqual(await bytesOf(session, { kind: 'group', id: group.jid.split('@')[0] ?? '' }), jpeg)
 })
 
-test('a picture that does not exist or is hidden is null', async () => {
+test('a picture that does not exist is told apart from one that is hidden', async () => {
   await using stage = await open()
   const { session } = await online(stage.bed)
-  assert.equal(await session.profilePicture(byPhone), null)
+  assert.equal(await session.profilePicture(byPhone), 'none')
   for (const [code, text] of [
     [401, 'not-authorized'],
     [403, 'forbidden'],
@@ -78,11 +88,11 @@ test('a picture that does not exist or is hidden is null', async () => {
     const restore = stage.bed.sim.router.override(question, () => {
       throw new IqError(code, text)
     })
-    assert.equal(await session.profilePicture(byPhone), null)
+    assert.equal(await session.profilePicture(byPhone), 'hidden')
     restore()
   }
   stage.bed.sim.router.override(question, () => [])
-  assert.equal(await session.profilePicture(byPhone), null)
+  assert.equal(await session.profilePicture(byPhone), 'none')
 })
 
 test('a rate limit of the network is told apart from other refusals', async () => {
@@ -161,10 +171,10 @@ for (const [name, start] of proxies) {
     const jpeg = randomBytes(900)
     sim.setPicture(sim.person({ phone: '5511888880001' }), jpeg)
     const { session } = await stage.bed.online('s')
-    const picture = await session.profilePicture(byPhone)
-    assert.deepEqual(await picture?.read(), jpeg)
+    const picture = await pictureOf(session, byPhone)
+    assert.deepEqual(await picture.read(), jpeg)
     assert.ok(proxy.targets.includes(sim.media.host))
     await proxy[Symbol.asyncDispose]()
-    await assert.rejects(async () => picture?.read(), FileError)
+    await assert.rejects(picture.read(), FileError)
   })
 }

@@ -5,7 +5,7 @@ import { chatJid } from '../../core/address.ts'
 import type { Chat } from '../../core/address.ts'
 import type { Jid } from '../../core/ids.ts'
 import { FileError } from '../../core/network.ts'
-import type { ProfilePicture } from '../../core/realtime.ts'
+import type { NoPicture, ProfilePicture } from '../../core/realtime.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { askPicture } from '../queries/picture-question.ts'
@@ -35,14 +35,14 @@ export class ProfilePictures {
   }
 
   /** A person is asked for by phone number, if it is known, else by LID. */
-  async find(owner: Chat): Promise<ProfilePicture | null> {
+  async find(owner: Chat): Promise<ProfilePicture | NoPicture> {
     const { queries, tokensFor } = this.#deps
     const jid = chatJid(owner)
     const tokens = owner.kind === 'person' ? await tokensFor(jid) : []
     const place = await askPicture(jid, tokens, (target, content) =>
       queries.query({ xmlns: 'w:profile:picture', type: 'get', target }, content),
     )
-    return place && { id: place.id, read: () => this.#read(place) }
+    return typeof place === 'string' ? place : { id: place.id, read: () => this.#read(place) }
   }
 
   async #read(place: PicturePlace): Promise<Buffer> {

@@ -2,6 +2,7 @@
 
 import type { Jid } from '../../core/ids.ts'
 import { NetworkBusyError } from '../../core/realtime.ts'
+import type { NoPicture } from '../../core/realtime.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { childOf } from '../library/nodes.ts'
 
@@ -10,30 +11,35 @@ type AskPicture = (owner: Jid, content: BinaryNode) => Promise<BinaryNode>
 
 export type PicturePlace = { id: string; url: string | null; directPath: string | null }
 
-/** The server answers so for a picture that is not there, and for one that the account may not see. */
-const noPicture: ReadonlySet<string> = new Set(['401', '403', '404'])
+/** What an error code of the server says of the picture. */
+const noPicture: ReadonlyMap<string, NoPicture> = new Map([
+  ['404', 'none'],
+  ['401', 'hidden'],
+  ['403', 'hidden'],
+])
 const tooMany = '429'
 const defaultPauseMs = 60_000
 const longestPauseMs = 3_600_000
 
-/** `tokens` are the privacy tokens of the person. Null when there is no picture for this account. */
+/** `tokens` are the privacy tokens of the person. */
 export async function askPicture(
   owner: Jid,
   tokens: readonly BinaryNode[],
   ask: AskPicture,
-): Promise<PicturePlace | null> {
+): Promise<PicturePlace | NoPicture> {
   // Chatwoot makes small copies itself. The preview of the network has 96 pixels and looks blurred there.
   const attrs = { type: 'image', query: 'url' }
   const answer = await ask(owner, { tag: 'picture', attrs, ...(tokens.length > 0 && { content: [...tokens] }) })
   const error = childOf(answer, 'error')
   if (error) return afterRefusal(error)
   const { id, url = null, direct_path: directPath = null } = childOf(answer, 'picture')?.attrs ?? {}
-  return id === undefined || (url === null && directPath === null) ? null : { id, url, directPath }
+  return id === undefined || (url === null && directPath === null) ? 'none' : { id, url, directPath }
 }
 
-function afterRefusal({ attrs }: BinaryNode): null {
+function afterRefusal({ attrs }: BinaryNode): NoPicture {
   const { code = 'unknown', text, backoff } = attrs
-  if (noPicture.has(code)) return null
+  const none = noPicture.get(code)
+  if (none) return none
   if (code === tooMany || text === 'rate-overlimit') {
     const pauseMs = Number(backoff) > 0 ? Math.min(Number(backoff) * 1000, longestPauseMs) : defaultPauseMs
     throw new NetworkBusyError(pauseMs, 'the network does not answer so many questions for pictures')

@@ -59,8 +59,8 @@ export class ScriptedSession implements NetworkSession {
     return Promise.resolve(this.#network.groupInfo(id))
   }
 
-  profilePicture(): Promise<null> {
-    return Promise.resolve(null)
+  profilePicture(): Promise<'none'> {
+    return Promise.resolve('none')
   }
 
   markRead(keys: readonly MessageKey[]): Promise<void> {
