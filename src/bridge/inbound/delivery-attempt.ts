@@ -93,7 +93,8 @@ export class DeliveryAttempt {
     const { outcome, messageId, flaw } = await poster.post(job, progress.state, signal)
     if (flaw !== undefined) progress.flaw = flaw
     headers.note(chat, target.destination.key, senderId)
-    await finisher.finishPosted(row, outcome, {
+    const { key: destination } = target.destination
+    await finisher.finishPosted(row, { outcome, destination }, {
       conversation: conversation.id,
       message: messageId,
       attempts: progress.failures + 1,
