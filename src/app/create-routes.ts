@@ -58,6 +58,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     pairing: { instances, clock },
     check: { checks: rooms.setup.checks },
     parked: { inbound, parked, instances },
+    avatars: { instances, resync: rooms.sync.avatars?.resync ?? null },
     tenants: { tenants: services.tenants },
     usage: { usage, instances, clock },
     audit: { audit },

@@ -26,6 +26,8 @@ import type { StartGate } from './start-gate.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
 import { addAuditRoute } from '../routes/audit.ts'
 import type { AuditDeps } from '../routes/audit.ts'
+import { addAvatarRoutes } from '../routes/avatars.ts'
+import type { AvatarDeps } from '../routes/avatars.ts'
 import { addDeliveryRoutes } from '../routes/deliveries.ts'
 import type { DeliveryDeps } from '../routes/deliveries.ts'
 import { addHealthRoute } from '../routes/health.ts'
@@ -73,6 +75,7 @@ export type ServerRoutes = {
   pairing: PairingDeps
   check: CheckDeps
   parked: ParkedDeps
+  avatars: AvatarDeps
   tenants: TenantDeps
   usage: UsageDeps
   audit: AuditDeps
@@ -128,6 +131,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addPairingRoutes(app, routes.pairing)
   addCheckRoutes(app, routes.check)
   addParkedRoutes(app, routes.parked)
+  addAvatarRoutes(app, routes.avatars)
   addTenantRoutes(app, routes.tenants)
   addUsageRoutes(app, routes.usage)
   addAuditRoute(app, routes.audit)

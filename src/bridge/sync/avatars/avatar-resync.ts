@@ -42,7 +42,10 @@ export class AvatarResync {
   async #scan(instance: InstanceName): Promise<ResyncResult> {
     const target = await fromHelpdesk(this.#deps.targetOf(instance))
     if (!target) {
-      throw new BridgeError('SERVICE_NO_HELPDESK', 'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant')
+      throw new BridgeError(
+        'SERVICE_NO_HELPDESK',
+        'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant',
+      )
     }
     const result = { scanned: 0, skipped: 0, queued: 0, pages: 0 }
     // A contact that is created meanwhile moves others to the next page.
@@ -74,6 +77,8 @@ async function fromHelpdesk<T>(asked: Promise<T>): Promise<T> {
     return await asked
   } catch (cause) {
     if (!(cause instanceof DownstreamError)) throw cause
-    throw new BridgeError('SERVICE_HELPDESK_UNREACHABLE', `the helpdesk does not list its contacts: ${cause.message}`, { cause })
+    throw new BridgeError('SERVICE_HELPDESK_UNREACHABLE', `the helpdesk does not list its contacts: ${cause.message}`, {
+      cause,
+    })
   }
 }
