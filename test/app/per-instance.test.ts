@@ -45,6 +45,7 @@ const usedParts = [
   'src/bridge/outbound/queue/outbox-worker.ts',
   'src/bridge/people/group-directory.ts',
   'src/bridge/people/people.ts',
+  'src/bridge/sync/avatars/avatars.ts',
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
   'src/guard/restrictions.ts',

@@ -72,15 +72,15 @@ export class AvatarQueue {
   }
 
   /** Does not wait for the work under way: its signal aborts. */
-  leave(instance: InstanceName): void {
+  drop(instance: InstanceName): void {
     const waiting = this.#instances.get(instance)
     this.#instances.delete(instance)
     waiting?.stopping.abort()
     waiting?.cancelPause?.()
   }
 
-  leaveAll(): void {
-    for (const instance of [...this.#instances.keys()]) this.leave(instance)
+  dropAll(): void {
+    for (const instance of [...this.#instances.keys()]) this.drop(instance)
   }
 
   #of(instance: InstanceName): Waiting {

@@ -69,13 +69,13 @@ export class Avatars implements PerInstance {
   }
 
   leave(instance: InstanceName): void {
-    this.#queue.leave(instance)
+    this.#queue.drop(instance)
     this.#rests.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
   /** Ends at once. An upload under way may still reach the helpdesk; its file name is stored. */
   [Symbol.dispose](): void {
-    this.#queue.leaveAll()
+    this.#queue.dropAll()
   }
 
   async #work(task: AvatarTask, signal: AbortSignal): Promise<Pause | undefined> {
