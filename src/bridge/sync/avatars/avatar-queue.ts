@@ -1,7 +1,8 @@
 // Decides which picture is looked at next: four at once for all instances together, the instances in turns.
 //
-// Pictures of live events come before those of a resync. The queue is bounded: when it is full, the oldest task is dropped. A
-// pause stops one instance, and its tasks wait.
+// Pictures of live events come before those of a resync. A resync asks the network ten times a second at most: more questions
+// would delay messages, and an account that asks for thousands of pictures at once looks like a robot. The queue is bounded:
+// when it is full, the oldest task is dropped. A pause stops one instance, and its tasks wait.
 
 import { chatJid } from '../../../core/address.ts'
 import type { Chat } from '../../../core/address.ts'
@@ -40,9 +41,12 @@ type Waiting = {
   stopping: AbortController
   /** Set during a pause. */
   cancelPause: (() => void) | undefined
+  /** Set until the next picture of a resync may be looked at. */
+  cancelPace: (() => void) | undefined
 }
 
 const atOnce = 4
+const resyncPaceMs = 100
 const most = { live: 1000, resync: 3000 }
 
 export class AvatarQueue {
@@ -67,7 +71,8 @@ export class AvatarQueue {
     }
     if (waiting) onDropped(waiting)
     list.set(key, task)
-    if (list.size > most[kind]) dropFirst(list, onDropped)
+    const dropped = list.size > most[kind] ? firstOf(list) : undefined
+    if (dropped) onDropped(dropped)
     this.#start()
   }
 
@@ -77,6 +82,7 @@ export class AvatarQueue {
     this.#instances.delete(instance)
     waiting?.stopping.abort()
     waiting?.cancelPause?.()
+    waiting?.cancelPace?.()
   }
 
   dropAll(): void {
@@ -89,6 +95,7 @@ export class AvatarQueue {
       resync: new Map<string, AvatarTask>(),
       stopping: new AbortController(),
       cancelPause: undefined,
+      cancelPace: undefined,
     }))
   }
 
@@ -103,16 +110,22 @@ export class AvatarQueue {
 
   #take(): { task: AvatarTask; waiting: Waiting } | undefined {
     for (const [instance, waiting] of this.#instances) {
-      const list = waiting.live.size > 0 ? waiting.live : waiting.resync
-      const [first] = list
-      if (waiting.cancelPause || !first) continue
-      const [key, task] = first
-      list.delete(key)
+      if (waiting.cancelPause) continue
+      const task = firstOf(waiting.live) ?? (waiting.cancelPace ? undefined : firstOf(waiting.resync))
+      if (!task) continue
+      if (task.why === 'resync') this.#pace(waiting)
       this.#instances.delete(instance)
       this.#instances.set(instance, waiting)
       return { task, waiting }
     }
     return undefined
+  }
+
+  #pace(waiting: Waiting): void {
+    waiting.cancelPace = this.#deps.clock.after(resyncPaceMs, () => {
+      waiting.cancelPace = undefined
+      this.#start()
+    })
   }
 
   async #run(task: AvatarTask, waiting: Waiting): Promise<void> {
@@ -139,9 +152,9 @@ function kindOf({ why }: AvatarTask): 'live' | 'resync' {
   return why === 'resync' ? 'resync' : 'live'
 }
 
-function dropFirst(list: Map<string, AvatarTask>, onDropped: (task: AvatarTask) => void): void {
+/** Takes the oldest task out of the list. */
+function firstOf(list: Map<string, AvatarTask>): AvatarTask | undefined {
   const [first] = list
-  if (!first) return
-  list.delete(first[0])
-  onDropped(first[1])
+  if (first) list.delete(first[0])
+  return first?.[1]
 }

@@ -4,7 +4,6 @@ import { chatJid } from '../../../../src/core/address.ts'
 import type { Chat } from '../../../../src/core/address.ts'
 import type { HelpdeskInbox, ListedContact } from '../../../../src/core/downstream.ts'
 import type { NetworkSession } from '../../../../src/core/network.ts'
-import type { NoPicture } from '../../../../src/core/realtime.ts'
 import { AvatarResync } from '../../../../src/bridge/sync/avatars/avatar-resync.ts'
 import { AvatarUpdate } from '../../../../src/bridge/sync/avatars/avatar-update.ts'
 import { Avatars } from '../../../../src/bridge/sync/avatars/avatars.ts'
@@ -32,8 +31,8 @@ export class AvatarBed {
   readonly clock = new ManualClock()
   readonly avatars: Avatars
   readonly resync: AvatarResync
-  /** The ids of the pictures on the network, by address; a picture's bytes are its id. */
-  readonly pictures = new Map<string, string | NoPicture>()
+  /** The ids of the pictures on the network, or `none` or `hidden`; by address. A picture's bytes are its id. */
+  readonly pictures = new Map<string, string>()
   /** The chats that the network was asked for. */
   readonly asked: string[] = []
   /** The addresses of the pictures at the helpdesk, by contact. */
