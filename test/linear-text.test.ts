@@ -11,6 +11,8 @@ import { mentionsOf } from '../src/bridge/inbound/compose/mentions.ts'
 import { renderAd, renderContent, renderMessage, renderQuote, truncate } from '../src/bridge/inbound/compose/render.ts'
 import { plainToMarkdown, textToMarkdown } from '../src/bridge/inbound/compose/text-to-markdown.ts'
 import { textsOf } from '../src/bridge/inbound/compose/texts.ts'
+import { readMemberAddress } from '../src/bridge/groups/member-addresses.ts'
+import { writeMemberList } from '../src/bridge/groups/member-list.ts'
 import { fileNameOf as nameOfMedia } from '../src/bridge/inbound/files/file-names.ts'
 import { markdownToText } from '../src/bridge/outbound/compose/markdown-to-text.ts'
 import { mentionMembers } from '../src/bridge/outbound/compose/mention-members.ts'
@@ -20,23 +22,29 @@ import { previewOf } from '../src/bridge/outbound/send/outbound-metrics.ts'
 import { recipientChat } from '../src/bridge/outbound/send/recipients.ts'
 import { contactName, mentionName } from '../src/bridge/people/names.ts'
 import { parseChat } from '../src/core/address.ts'
+import { BridgeError } from '../src/core/errors.ts'
 import { parseNetworkProxy } from '../src/core/network-proxy.ts'
 import { phoneVariants } from '../src/core/phone-variants.ts'
 import { translateReason } from '../src/core/reasons/reason.ts'
 import { callbackFailureOf } from '../src/downstream/callback-failure.ts'
 import { readCallback } from '../src/downstream/callback.ts'
+import { readSurveyLink } from '../src/downstream/survey-text.ts'
+import { findChoice } from '../src/bridge/conversations/find-choice.ts'
 import { contactFields } from '../src/downstream/contact-finder.ts'
 import { encodeMessage } from '../src/downstream/encode-message.ts'
 import { explainAnswer } from '../src/downstream/failures.ts'
 import { fileNameOf as nameOfDownload } from '../src/downstream/file-name.ts'
 import { chatwootLimits } from '../src/downstream/limits.ts'
 import { sentAt } from '../src/downstream/signature.ts'
+import { readFormFile } from '../src/http/form-file.ts'
 import { refuseDeepNesting } from '../src/http/json-body.ts'
 import { createLog } from '../src/lib/log.ts'
 import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
 import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
 import { readCard } from '../src/network/decode/vcard.ts'
+import { memberResults } from '../src/network/groups/member-results.ts'
+import { readGroup } from '../src/network/groups/read-group.ts'
 import { findRevision } from '../src/network/version/version-numbers.ts'
 import { parseWebhookAddress, shownAddress } from '../src/setup/webhook-address.ts'
 import { hostileTexts, knownAttacks, writeHostile } from './harness/hostile-text.ts'
@@ -84,6 +92,21 @@ const callback = (text: string) => ({
   attachments: [{ data_url: `https://helpdesk.example/${text}` }],
 })
 
+const participant = (text: string) => {
+  const attrs = { jid: `${text}@lid`, phone_number: text, display_name: text, error: text }
+  return { tag: 'participant', attrs, content: [{ tag: 'add_request', attrs: { code: text, expiration: text } }] }
+}
+const groupAnswer = (text: string) => {
+  const body = { tag: 'body', attrs: {}, content: Buffer.from(text) }
+  const content = [participant(text), { tag: 'description', attrs: { id: text }, content: [body] }]
+  const attrs = { id: '1', subject: text, creator: text, creation: text, size: text }
+  return { tag: 'iq', attrs: {}, content: [{ tag: 'group', attrs, content }] }
+}
+/** A card with a long title and many buttons of the same name. */
+const manyCards = (text: string) => [
+  { title: text, actions: (text.match(/[^]{1,20}/g) ?? []).map(() => ({ text: 'Buy' })) },
+]
+
 /** By where the text comes from. Every entry gets the whole hostile text. */
 const readers: Record<string, (text: string) => unknown> = {
   // From WhatsApp: texts, captions, quotes, options, cards, names, files.
@@ -94,6 +117,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'a header': (text) => renderMessage({ header: person(text), separator: '\n', quote: null, body: text }, settings),
   'a mentioned name': (text) => mentionsOf([person(text)], '@$name'),
   'a poll': (text) => render({ type: 'poll', question: 'x', options: [text] }),
+  'an answer': (text) => [findChoice(text, ['Yes', 'No']), findChoice('2', [text, text])],
   'a choice': (text) => render({ type: 'choice', text, description: null }),
   'a place': (text) =>
     render({ type: 'location', latitude: 1, longitude: 1, name: text, address: null, caption: null, live: false }),
@@ -112,11 +136,27 @@ const readers: Record<string, (text: string) => unknown> = {
     findRevision(text),
     findRevision(`"client_revision":${text}`.slice(0, 30).repeat(text.length / 30)),
   ],
+  'a group': (text) => readGroup(groupAnswer(text)),
+  'the results of a change of members': (text) => memberResults([text, `${text}@lid`], [participant(text)]),
   'an address': (text) => [parseChat(text), phoneVariants(text)],
+  'the members of a group': (text) => writeMemberList([{ ...person(text), role: 'member' }], 'en', 1000),
   // From Chatwoot: messages, contacts, files, answers.
   'a message of an agent': markdownToText,
   'the mentions of an agent': (text) => mentionMembers(text, new Map([['5511999', { phone: '5511999', lid: null }]])),
   'a callback': (text) => readCallback(callback(text)),
+  'the choices of a callback': (text) =>
+    readCallback({ ...callback('x'), content_attributes: { items: manyCards(text) } }),
+  'the fields of a callback': (text) =>
+    readCallback({
+      ...{ ...callback('x'), content_type: 'form' },
+      content_attributes: { items: [{ label: text, options: text.match(/[^]{1,20}/g) }] },
+    }),
+  'the callback of a survey': (text) =>
+    readCallback({
+      ...{ ...callback(text), content_type: 'input_csat' },
+      conversation: { messages: [{ id: 1, content: text.replaceAll(' ', '/survey/responses/') }] },
+    }),
+  'the link of a survey': (text) => readSurveyLink({ uuid: text, meta: { sender: { thumbnail: text } } }, 'https://x'),
   'the length of a message': (text) => unsendable({ content: text, attachments: [], lacksFile: false }),
   'the fingerprint of a message': (text) =>
     new Fingerprints([]).of({ content: text, attachments: [{ fileName: text, size: 1 }] }),
@@ -153,6 +193,16 @@ const readers: Record<string, (text: string) => unknown> = {
   ],
   'the depth of a body': (text) => {
     refuseDeepNesting(JSON.stringify(text))
+  },
+  'a person in a request': readMemberAddress,
+  'a form': (text) => {
+    const name = `Content-Disposition: form-data; ${text}; name=picture; filename=${text}`
+    const form = Buffer.from(`--x\r\n${name}\r\n\r\n${text}\r\n--x--\r\n`)
+    try {
+      readFormFile(form, `multipart/form-data; ${text}; boundary=x`, 'picture')
+    } catch (error) {
+      if (!(error instanceof BridgeError)) throw error
+    }
   },
   'the time of a callback': (text) => sentAt({ 'x-chatwoot-timestamp': text }),
   'a line of the log': (text) => {

@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { Chat, Person } from './address.ts'
+import type { GroupAdministration, GroupMember } from './group-administration.ts'
 import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
 import type { NoPicture, ProfilePicture } from './realtime.ts'
@@ -148,20 +149,19 @@ export type OutgoingContent =
   | { type: 'reaction'; target: MessageKey; emoji: string }
   | { type: 'edit'; target: MessageKey; text: string }
   | { type: 'revoke'; target: MessageKey }
+  /** A personal invitation to a group. The network gave the code for the recipient; `expiresAt` is in epoch milliseconds. */
+  | { type: 'group_invite'; groupId: string; subject: string; code: string; expiresAt: number; text: string }
 
 /** `isFirst`: the service knows no earlier message of the chat. */
 export type SendOptions = { after?: Promise<unknown> | undefined; isFirst?: boolean }
-
-export type GroupMember = Person & {
-  name: string | null
-  redactedPhone: string | null
-  role: 'member' | 'admin' | 'superadmin'
-}
 
 export type GroupInfo = { id: string; subject: string; members: readonly GroupMember[] }
 
 /** `until` is the end of an active restriction in epoch milliseconds; null when the network names no end. */
 export type NetworkRestriction = { isActive: boolean; until: number | null }
+
+/** `at` is when the server took the message, in epoch milliseconds by its own clock; null when the server does not say. */
+export type Sent = { at: number | null }
 
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {
@@ -173,7 +173,7 @@ export type NetworkSession = {
    * Sends the content under this message id. Resolves when the server has acknowledged it; rejects with a SendError.
    * The preparation starts at once. Nothing leaves before `after` has resolved; if `after` rejects, nothing leaves at all.
    */
-  send(address: Jid, content: OutgoingContent, messageId: NetworkMessageId, options?: SendOptions): Promise<void>
+  send(address: Jid, content: OutgoingContent, messageId: NetworkMessageId, options?: SendOptions): Promise<Sent>
   /** A new, unique message id. The caller stores it before the first attempt. */
   newMessageId(): NetworkMessageId
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */
@@ -181,6 +181,7 @@ export type NetworkSession = {
   groupInfo(groupId: string): Promise<GroupInfo>
   /** The picture of a person or a group. Rejects with a NetworkBusyError when the network wants to be asked less often. */
   profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture>
+  readonly groups: GroupAdministration
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(address: Jid, typing: boolean): Promise<void>
@@ -218,6 +219,7 @@ export type SessionName = {
 export type Unsealing = { secret: string; sender: Person; ownJid: Jid; pollOptions: readonly string[] }
 export type UnsealedContent =
   | { type: 'poll_vote'; options: readonly string[] }
+  | { type: 'reaction'; emoji: string }
   | { type: 'edit'; content: MessageEvent['content']; mentions: readonly Person[] }
 
 /** The file cannot be fetched. `gone`: the server no longer has it, but the phone may; otherwise its content is damaged. */

@@ -1,6 +1,7 @@
 // Builds one connection: the socket, the keys that it may use, and the parts that receive, send and ask.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Person } from '../core/address.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
@@ -23,6 +24,7 @@ import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import { personOf } from './decode/origin.ts'
 import { ProfilePictures } from './files/profile-pictures.ts'
+import { WhatsappGroups } from './groups/whatsapp-groups.ts'
 import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from './library/library.ts'
@@ -33,10 +35,10 @@ import { learnTimersFromHistory } from './receive/history-timers.ts'
 import { noteMigrationSigns } from './receive/migration-signs.ts'
 import { NameListener } from './receive/name-listener.ts'
 import { NewIdentities } from './receive/new-identities.ts'
+import { acknowledgePassedOver, isPassedOver } from './receive/passed-over.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { reportPictureChanges } from './receive/picture-changes.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
-import { acknowledgeStatusUpdates, isStatusUpdate } from './receive/status-updates.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
 import { PrivacyTokens } from './send/privacy-tokens.ts'
@@ -76,6 +78,7 @@ export type Connection = {
   presence: OwnPresence
   queries: ServerQueries
   pictures: ProfilePictures
+  groups: WhatsappGroups
   phoneMessages: PhoneMessages
   journal: Journal
   /** Runs work where faults are traced to this connection. */
@@ -109,7 +112,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const storeSalt = (salt: Uint8Array | null) => void connectionKeys.set(saltChange(salt)).catch(ignoreRejection)
   const hooks = {
     isHeard: (event: string) => isHeard(event, isLeaving),
-    isWithheld: (event: string, ...args: unknown[]) => isStatusUpdate(event, args[0] as BinaryNode),
+    isWithheld: (event: string, ...args: unknown[]) => isPassedOver(event, args[0] as BinaryNode),
     onFault: owner.onListenerFault,
     beforeListeners: (event: string, ...args: unknown[]) => plainStanzas.storeFirst(event, args[0] as BinaryNode),
   }
@@ -119,17 +122,29 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
   const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
-  new NameListener(receiving).listen(socket)
-  learnTimersFromHistory(socket, account)
-  noteMigrationSigns(socket, account.addressing)
-  if (!isLeaving) acknowledgeStatusUpdates({ ...receiving, socket })
-  if (!isLeaving) reportPictureChanges({ ...receiving, socket })
+  listenBeside(deps, socket)
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, log, gone, ask, agent, findSent })
   const pictures = createPictures(deps, { socket, queries, gone })
-  return { socket, connectionKeys, sender, presence, queries, pictures, phoneMessages, journal, inside }
+  const groups = new WhatsappGroups({
+    queries,
+    clock,
+    own: () => ownPerson(creds),
+    forget: rosters.forget.bind(rosters),
+  })
+  return { socket, connectionKeys, sender, presence, queries, pictures, groups, phoneMessages, journal, inside }
+}
+
+/** Listens to what the network tells beside messages. */
+function listenBeside({ account, receiving, isLeaving }: ConnectionDeps, socket: WASocket): void {
+  new NameListener(receiving).listen(socket)
+  learnTimersFromHistory(socket, account)
+  noteMigrationSigns(socket, account.addressing)
+  if (isLeaving) return
+  acknowledgePassedOver({ ...receiving, socket })
+  reportPictureChanges({ ...receiving, socket })
 }
 
 function createPictures(
@@ -160,7 +175,7 @@ function createReceiver(
   { connectionKeys, keyHolders, newIdentities, gone, onPhoneMessage }: ReceiverParts,
 ) {
   const { instance, store, reception, nextId, isOff } = receiving
-  const own = () => personOf(creds.me?.id, creds.me?.lid) ?? { phone: null, lid: null }
+  const own = () => ownPerson(creds)
   const now = () => clock.now()
   const entries = new JournalEntries({
     account,
@@ -177,4 +192,8 @@ function createReceiver(
   const journal = new Journal({ ...reading, isStorageAway, gone, isOff })
   const plainStanzas = new PlainStanzas({ journal, account, keyHolders, newIdentities, instance, reception, own, now })
   return { journal, plainStanzas }
+}
+
+function ownPerson({ me }: AuthenticationCreds): Person {
+  return personOf(me?.id, me?.lid) ?? { phone: null, lid: null }
 }

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Chat, Person } from '../core/address.ts'
+import type { GroupAdministration } from '../core/group-administration.ts'
 import type { Jid, NetworkMessageId } from '../core/ids.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
 import { writeReason } from '../core/reasons/reason.ts'
@@ -13,6 +14,7 @@ import type {
   OutgoingContent,
   PairingCode,
   SendOptions,
+  Sent,
   SessionSignal,
 } from '../core/network.ts'
 import type { NoPicture, ProfilePicture } from '../core/realtime.ts'
@@ -98,7 +100,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return { code, expiresAt: this.#offer.endsAt }
   }
 
-  send(address: Jid, content: OutgoingContent, id: NetworkMessageId, options: SendOptions = {}): Promise<void> {
+  send(address: Jid, content: OutgoingContent, id: NetworkMessageId, options: SendOptions = {}): Promise<Sent> {
     const { sender, inside } = this.#connection
     return inside(() => sender.send(address, content, id, options))
   }
@@ -123,6 +125,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture> {
     const { pictures, inside } = this.#connection
     return inside(() => pictures.find(owner))
+  }
+
+  get groups(): GroupAdministration {
+    return this.#connection.groups
   }
 
   markRead(keys: readonly MessageKey[]): Promise<void> {

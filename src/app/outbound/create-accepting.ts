@@ -40,7 +40,7 @@ type Parts = {
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage } = deps
+  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage, onMembersAsked } = deps
   const { recipients } = parts.sending
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
   const firstCallbacks = new FirstCallbacks({ store: parts.stores.firstCallbacks, clock, log })
@@ -56,11 +56,12 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   }
   const refusals = new CallbackRefusals({ count, clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
+  const { locale } = config.inbound
   const webhook = new WebhookHandler({
-    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock }),
+    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock, locale }),
     outbound: acceptor,
     changes,
-    events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, clock, log }),
+    events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, onMembersAsked, clock, log }),
     ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
     clock,

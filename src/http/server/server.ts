@@ -30,6 +30,8 @@ import { addAvatarRoutes } from '../routes/avatars.ts'
 import type { AvatarDeps } from '../routes/avatars.ts'
 import { addDeliveryRoutes } from '../routes/deliveries.ts'
 import type { DeliveryDeps } from '../routes/deliveries.ts'
+import { addGroupRoutes } from '../routes/groups.ts'
+import type { GroupDeps } from '../routes/group-schemas.ts'
 import { addHealthRoute } from '../routes/health.ts'
 import type { HealthDeps } from '../routes/health.ts'
 import { addInstanceRoutes } from '../routes/instances.ts'
@@ -80,6 +82,7 @@ export type ServerRoutes = {
   usage: UsageDeps
   audit: AuditDeps
   deliveries: DeliveryDeps
+  groups: GroupDeps
   messages: MessageDeps
   outbox: OutboxDeps
 }
@@ -136,6 +139,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addUsageRoutes(app, routes.usage)
   addAuditRoute(app, routes.audit)
   addDeliveryRoutes(app, routes.deliveries)
+  addGroupRoutes(app, routes.groups)
   addMessageRoutes(app, routes.messages, newBodyMemory())
   addOutboxRoutes(app, routes.outbox)
   addEntryPages(app, staticFiles)

@@ -58,10 +58,12 @@ export class BedProcess {
       ...both,
       people: this.inbound.people,
       conversations: this.inbound.conversations,
+      choices: this.inbound.choices,
       lostCallbacks: this.inbound.lostCallbacks,
       accounts,
       onSendStep,
       onOperationsMessage: () => undefined,
+      onMembersAsked: () => undefined,
       stack: this.#owned,
     })
     for (const worker of this.outbound.workers) this.#owned.use(worker)
