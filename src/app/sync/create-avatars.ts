@@ -20,5 +20,5 @@ export function createAvatars(parts: SyncParts): AvatarSet | null {
   const store = new ContactPictureStore(database)
   const update = new AvatarUpdate({ targetOf, sessionOf, contacts, store, epoch, ttlMs, clock, log })
   const avatars = new Avatars({ update, counts: new RealtimeCounts({ metrics }), ttlMs, clock, log })
-  return { avatars, resync: new AvatarResync({ targetOf, avatars }) }
+  return { avatars, resync: new AvatarResync({ targetOf, avatars, clock }) }
 }

@@ -102,12 +102,16 @@ export class DeliveryAttempt {
     if (flaw !== undefined) progress.flaw = flaw
     headers.note(chat, target.destination.key, senderId)
     const { key: destination } = target.destination
-    await finisher.finishPosted(row, { outcome, destination }, {
-      conversation: conversation.id,
-      message: messageId,
-      attempts: progress.failures + 1,
-      bytes: posted.files[0]?.size ?? undefined,
-    })
+    await finisher.finishPosted(
+      row,
+      { outcome, destination },
+      {
+        conversation: conversation.id,
+        message: messageId,
+        attempts: progress.failures + 1,
+        bytes: posted.files[0]?.size ?? undefined,
+      },
+    )
   }
 
   async #renameGroup({ event }: InboxRow, { chat }: EventContext, target: HelpdeskTarget): Promise<void> {

@@ -1,6 +1,6 @@
 // Decides which picture is looked at next: four at once for all instances together, the instances in turns.
 //
-// Pictures of live events come before those of a resync. A resync asks the network ten times a second at most: more questions
+// Pictures of live events come before those of a resync. A resync asks the network five times a second at most: more questions
 // would delay messages, and an account that asks for thousands of pictures at once looks like a robot. The queue is bounded:
 // when it is full, the oldest task is dropped. A pause stops one instance, and its tasks wait.
 
@@ -46,7 +46,7 @@ type Waiting = {
 }
 
 const atOnce = 4
-const resyncPaceMs = 100
+const resyncPaceMs = 200
 const most = { live: 1000, resync: 3000 }
 
 export class AvatarQueue {

@@ -6,6 +6,8 @@ import { DownstreamError } from '../../../core/downstream.ts'
 import type { ContactsPage, HelpdeskInbox, ListedContact } from '../../../core/downstream.ts'
 import { BridgeError } from '../../../core/errors.ts'
 import type { InstanceName } from '../../../core/ids.ts'
+import { sleep } from '../../../lib/clock.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { SingleFlight } from '../../../lib/queues/single-flight.ts'
 import { chatOfSourceId } from '../../conversations/contact-spec.ts'
 import type { Avatars } from './avatars.ts'
@@ -14,6 +16,7 @@ type Deps = {
   /** Null when the instance has no helpdesk inbox. */
   targetOf: (instance: InstanceName) => Promise<{ helpdesk: Pick<HelpdeskInbox, 'contactsPage'> } | null>
   avatars: Pick<Avatars, 'resync'>
+  clock: Clock
 }
 
 /**
@@ -25,6 +28,8 @@ export type ResyncResult = { scanned: number; skipped: number; queued: number; p
 
 /** Chatwoot has 15 contacts on a page. */
 const mostPages = 200
+/** Between two pages, so that messages do not wait for the helpdesk. */
+const pageMs = 50
 
 export class AvatarResync {
   readonly #deps: Deps
@@ -52,6 +57,7 @@ export class AvatarResync {
     const seen = new Set<number>()
     let page: ContactsPage
     do {
+      if (result.pages > 0) await sleep(this.#deps.clock, pageMs)
       page = await fromHelpdesk(target.helpdesk.contactsPage(++result.pages))
       for (const contact of page.contacts) {
         if (seen.has(contact.id)) continue

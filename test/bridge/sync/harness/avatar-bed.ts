@@ -65,7 +65,7 @@ export class AvatarBed {
       this.counted[result] = (this.counted[result] ?? 0) + 1
     }
     this.avatars = new Avatars({ update, counts: { count }, ttlMs: 24 * hourMs, clock, log })
-    this.resync = new AvatarResync({ targetOf, avatars: this.avatars })
+    this.resync = new AvatarResync({ targetOf, avatars: this.avatars, clock })
   }
 
   static async open(stack: AsyncDisposableStack): Promise<AvatarBed> {

@@ -2,11 +2,11 @@
 //
 // Pictures must not disturb messages: a failure here does not count as a failure of the destination.
 
-import type { AvatarFile, ContactsPage, ShownContact } from '../core/downstream.ts'
-import { multipart } from '../lib/egress/multipart.ts'
-import { anything } from './chatwoot-calls.ts'
-import type { ChatwootClient } from './chatwoot-client.ts'
-import { readContactsPage, readShownContact } from './chatwoot-json.ts'
+import type { AvatarFile, ContactsPage, ShownContact } from '../../core/downstream.ts'
+import { multipart } from '../../lib/egress/multipart.ts'
+import { anything } from '../chatwoot-calls.ts'
+import type { ChatwootClient } from '../chatwoot-client.ts'
+import { readContactsPage, readShownContact } from '../chatwoot-json.ts'
 
 export function setAvatar(client: ChatwootClient, id: number, file: AvatarFile): Promise<ShownContact> {
   const { bytes, mimeType, fileName } = file
