@@ -20,6 +20,8 @@ import { Fingerprints } from '../src/guard/fingerprints.ts'
 import { unsendable } from '../src/bridge/outbound/accept/commands.ts'
 import { previewOf } from '../src/bridge/outbound/send/outbound-metrics.ts'
 import { recipientChat } from '../src/bridge/outbound/send/recipients.ts'
+import { chatOfSourceId } from '../src/bridge/conversations/contact-spec.ts'
+import { isOurs } from '../src/bridge/sync/avatars/avatar-rules.ts'
 import { contactName, mentionName } from '../src/bridge/people/names.ts'
 import { parseChat } from '../src/core/address.ts'
 import { BridgeError } from '../src/core/errors.ts'
@@ -138,7 +140,8 @@ const readers: Record<string, (text: string) => unknown> = {
   ],
   'a group': (text) => readGroup(groupAnswer(text)),
   'the results of a change of members': (text) => memberResults([text, `${text}@lid`], [participant(text)]),
-  'an address': (text) => [parseChat(text), phoneVariants(text)],
+  'an address': (text) => [parseChat(text), phoneVariants(text), chatOfSourceId(text)],
+  'the address of a picture': (text) => isOurs(text, { thumbnail: null, fileName: 'a.jpg' }),
   'the members of a group': (text) => writeMemberList([{ ...person(text), role: 'member' }], 'en', 1000),
   // From Chatwoot: messages, contacts, files, answers.
   'a message of an agent': markdownToText,

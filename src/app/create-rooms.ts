@@ -69,6 +69,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     identities,
     metrics,
     usage,
+    onShown: (...shown) => sync.avatars?.avatars.seen(...shown),
     lateCommitMs: options.lateCommitMs,
   })
   stack.use(inbound.held)
@@ -116,6 +117,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     sessionOf: (instance) => instances.find(instance)?.openSession,
     targetOf: (instance) => inbound.destinations.find(instance),
   })
+  if (sync.avatars) stack.use(sync.avatars.avatars)
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound

@@ -94,6 +94,14 @@ export type Contact = {
 /** A contact as the helpdesk shows it now. `thumbnail` is the address of its picture; every upload has another one. */
 export type ShownContact = { id: number; name: string; thumbnail: string | null }
 
+/** A contact of this inbox, as the helpdesk lists it. `sourceIds` are its addresses in this inbox. */
+export type ListedContact = { id: number; identifier: string | null; sourceIds: readonly string[] }
+
+/** One page of all contacts of the account; `contacts` are those of this inbox. */
+export type ContactsPage = { contacts: readonly ListedContact[]; isLast: boolean }
+
+export type AvatarFile = { bytes: Buffer; mimeType: string; fileName: string }
+
 export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed'
 export type Conversation = {
   id: number
@@ -160,6 +168,11 @@ export type HelpdeskInbox = {
   findContact(id: number): Promise<ShownContact | null>
   updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void>
   mergeContacts(ids: { keep: number; drop: number }): Promise<void>
+  /** Replaces the picture of the contact. `thumbnail` of the answer is the address of the new picture. */
+  setAvatar(id: number, file: AvatarFile): Promise<ShownContact>
+  removeAvatar(id: number): Promise<void>
+  /** The contacts of the account, the newest first. The first page is 1. */
+  contactsPage(page: number): Promise<ContactsPage>
   /** The newest conversation of the contact that is not resolved; else by `mode` the newest or a new one. */
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,

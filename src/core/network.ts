@@ -1,10 +1,11 @@
 // The network port: what the service needs of a consumer messaging network, in the service's own words.
 
 import type { Readable } from 'node:stream'
-import type { Person } from './address.ts'
+import type { Chat, Person } from './address.ts'
 import type { GroupAdministration, GroupMember } from './group-administration.ts'
 import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
+import type { NoPicture, ProfilePicture } from './realtime.ts'
 
 /** Why a connection ended. `instances` decides by the cause; codes and texts are only for people. */
 export type CloseCause =
@@ -178,6 +179,8 @@ export type NetworkSession = {
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */
   findPerson(phone: string): Promise<Person | null>
   groupInfo(groupId: string): Promise<GroupInfo>
+  /** The picture of a person or a group. Rejects with a NetworkBusyError when the network wants to be asked less often. */
+  profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture>
   readonly groups: GroupAdministration
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */

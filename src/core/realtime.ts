@@ -28,8 +28,11 @@ export type TypingNotice = { chat: Chat; who: Person; state: 'typing' | 'recordi
 /** A person or a group has another picture. `pictureId` is null when the picture was removed or is not known. */
 export type PictureChange = { owner: Chat; pictureId: string | null }
 
-/** A picture as the network has it now. `id` changes with every new picture. */
-export type ProfilePicture = { id: string; bytes: Buffer; mimeType: string }
+/** A picture as the network has it now. `id` changes with every new picture. `read` fetches the file. */
+export type ProfilePicture = { id: string; read: () => Promise<Buffer> }
+
+/** `hidden`: the account may not see the picture. */
+export type NoPicture = 'none' | 'hidden'
 
 /** The network wants to be asked less often: no further question before `retryAfterMs` have passed. */
 export class NetworkBusyError extends Error {

@@ -55,6 +55,13 @@ export class Breakers {
     }
   }
 
+  /** Runs `call`, or fails at once while the destination rests. The outcome does not count. */
+  async beside<T>(key: string, call: () => Promise<T>): Promise<T> {
+    const failing = this.#failing.get(key)
+    if (failing && failing.restUntil !== null) throw repeated(failing.last, this.#leftOf(failing))
+    return call()
+  }
+
   get resting(): Resting[] {
     return [...this.#failing].flatMap(([key, failing]) =>
       failing.restUntil === null ? [] : [{ key, reason: failing.last.message, forMs: this.#leftOf(failing) }],

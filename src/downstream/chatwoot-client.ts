@@ -42,6 +42,11 @@ export class ChatwootClient {
     )
   }
 
+  /** Like ask, for calls beside the messages: their failures do not count, so that they never stop a message. */
+  askBeside<T>(call: Call<T>): Promise<T> {
+    return this.#deps.breakers.beside(this.access, () => this.#calls.send(call))
+  }
+
   /**
    * Rejects unless the helpdesk inbox can be used. Asks also while the destination rests. Resolves to the identifier of the
    * helpdesk inbox, which Chatwoot shows to administrators and to agents who are members of the inbox.

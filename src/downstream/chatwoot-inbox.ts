@@ -1,6 +1,7 @@
 // Implements the helpdesk port for one inbox of a Chatwoot.
 
 import { DownstreamError } from '../core/downstream.ts'
+import type { AvatarFile, ContactsPage } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, HelpdeskInbox, MessageStatus } from '../core/downstream.ts'
 import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
 import { translateReason } from '../core/reasons/reason.ts'
@@ -11,6 +12,7 @@ import { anything } from './chatwoot-calls.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
 import { readConversation, readMessage, readMessages, readOutgoing, readShownContact } from './chatwoot-json.ts'
 import { contactFields, ensureContact } from './contact-finder.ts'
+import { contactsPage, removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
 import { ensureConversation, toConversation } from './conversation-finder.ts'
 import { encodeMessage } from './encode-message.ts'
 import { readSurveyLink } from './survey-text.ts'
@@ -49,6 +51,18 @@ export class ChatwootInbox implements HelpdeskInbox {
     const json = { base_contact_id: keep, mergee_contact_id: drop }
     const path = '/actions/contact_merge'
     await this.#client.ask({ method: 'POST', path, about: 'contact', json, read: anything })
+  }
+
+  setAvatar(id: number, file: AvatarFile): Promise<ShownContact> {
+    return setAvatar(this.#client, id, file)
+  }
+
+  async removeAvatar(id: number): Promise<void> {
+    await nullWhenGone(removeAvatar(this.#client, id))
+  }
+
+  contactsPage(page: number): Promise<ContactsPage> {
+    return contactsPage(this.#client, page)
   }
 
   ensureConversation(

@@ -1,7 +1,7 @@
 // Reads the answers of Chatwoot. Returns undefined for an answer that does not have the expected form.
 
 import type { CallbackSign, Conversation, ConversationStatus, MessageStatus } from '../core/downstream.ts'
-import type { OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
+import type { ContactsPage, ListedContact, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
 import { callbackFailureOf } from './callback-failure.ts'
 import { asList, asObject, asText, isId, readList } from './json-values.ts'
 import type { Json } from './json-values.ts'
@@ -74,6 +74,24 @@ export function readShownContact(value: unknown): ShownContact | undefined {
 
 export function readContacts(value: unknown): FoundContact[] | undefined {
   return readList(asObject(value)['payload'], readContact)
+}
+
+/** Chatwoot lists so many contacts on a page. */
+const contactsOnPage = 15
+
+export function readContactsPage(value: unknown, inboxId: number): ContactsPage | undefined {
+  const listed = readList(asObject(value)['payload'], (each) => readListed(each, inboxId))
+  if (!listed) return undefined
+  return { contacts: listed.filter(({ sourceIds }) => sourceIds.length > 0), isLast: listed.length < contactsOnPage }
+}
+
+function readListed(value: unknown, inboxId: number): ListedContact | undefined {
+  const { id, identifier, contact_inboxes: inboxes } = asObject(value)
+  if (!isId(id)) return undefined
+  const here = asList(inboxes)
+    .map(asObject)
+    .filter(({ inbox }) => asObject(inbox)['id'] === inboxId)
+  return { id, identifier: asText(identifier), sourceIds: here.flatMap((each) => asText(each['source_id']) ?? []) }
 }
 
 export function readCreatedContact(value: unknown): { contact: FoundContact; sourceId: string } | undefined {

@@ -6,6 +6,7 @@ import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Egress } from '../lib/egress/egress.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import type { JournalStore, UnfinishedStanza } from '../storage/stores/messages/journal-store.ts'
@@ -22,6 +23,7 @@ import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import { personOf } from './decode/origin.ts'
+import { ProfilePictures } from './files/profile-pictures.ts'
 import { WhatsappGroups } from './groups/whatsapp-groups.ts'
 import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
@@ -35,16 +37,20 @@ import { NameListener } from './receive/name-listener.ts'
 import { NewIdentities } from './receive/new-identities.ts'
 import { acknowledgePassedOver, isPassedOver } from './receive/passed-over.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
+import { reportPictureChanges } from './receive/picture-changes.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
 import { TypingListener } from './receive/typing-listener.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
+import { PrivacyTokens } from './send/privacy-tokens.ts'
 import type { VersionInUse } from './version/client-version.ts'
 
 export type ConnectionDeps = {
   account: Account
   creds: AuthenticationCreds
   endpoint: Endpoint
+  /** For files that are fetched without a proxy. */
+  egress: Pick<Egress, 'open'>
   version: VersionInUse
   clock: Clock
   log: Log
@@ -72,6 +78,7 @@ export type Connection = {
   sender: MessageSender
   presence: OwnPresence
   queries: ServerQueries
+  pictures: ProfilePictures
   groups: WhatsappGroups
   phoneMessages: PhoneMessages
   journal: Journal
@@ -116,22 +123,39 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
   const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
-  new NameListener(receiving).listen(socket)
-  new TypingListener({ ...receiving, own: () => ownPerson(creds) }).listen(socket)
-  learnTimersFromHistory(socket, account)
-  noteMigrationSigns(socket, account.addressing)
-  if (!isLeaving) acknowledgePassedOver({ ...receiving, socket })
+  listenBeside(deps, socket)
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, log, gone, ask, agent, findSent })
+  const pictures = createPictures(deps, { socket, queries, gone })
   const groups = new WhatsappGroups({
     queries,
     clock,
     own: () => ownPerson(creds),
     forget: rosters.forget.bind(rosters),
   })
-  return { socket, connectionKeys, sender, presence, queries, groups, phoneMessages, journal, inside }
+  return { socket, connectionKeys, sender, presence, queries, pictures, groups, phoneMessages, journal, inside }
+}
+
+/** Listens to what the network tells beside messages. */
+function listenBeside({ account, creds, receiving, isLeaving }: ConnectionDeps, socket: WASocket): void {
+  new NameListener(receiving).listen(socket)
+  new TypingListener({ ...receiving, own: () => ownPerson(creds) }).listen(socket)
+  learnTimersFromHistory(socket, account)
+  noteMigrationSigns(socket, account.addressing)
+  if (isLeaving) return
+  acknowledgePassedOver({ ...receiving, socket })
+  reportPictureChanges({ ...receiving, socket })
+}
+
+function createPictures(
+  { endpoint, egress, clock }: ConnectionDeps,
+  { socket, queries, gone }: { socket: WASocket; queries: ServerQueries; gone: AbortSignal },
+): ProfilePictures {
+  const tokens = new PrivacyTokens(socket)
+  const source = { egress, agent: endpoint.proxied?.agent, isElsewhere: endpoint.isElsewhere }
+  return new ProfilePictures({ queries, tokensFor: (owner) => tokens.forPictureOf(owner), source, clock, gone })
 }
 
 /** A session that is leaving confirms nothing. `BacklogDrain` asks for the messages that wait on the server. */

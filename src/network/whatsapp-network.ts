@@ -123,6 +123,7 @@ export class WhatsappNetwork implements Network {
       account,
       creds,
       endpoint: own ? { ...this.#endpoint, proxied: own } : this.#endpoint,
+      egress: this.#egress,
       version,
       clock,
       log,

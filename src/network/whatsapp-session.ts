@@ -1,7 +1,7 @@
 // One connection to the network, as the service uses it. Its phases are in connection/session-phase.ts.
 
 import { randomBytes } from 'node:crypto'
-import type { Person } from '../core/address.ts'
+import type { Chat, Person } from '../core/address.ts'
 import type { GroupAdministration } from '../core/group-administration.ts'
 import type { Jid, NetworkMessageId } from '../core/ids.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
@@ -17,6 +17,7 @@ import type {
   Sent,
   SessionSignal,
 } from '../core/network.ts'
+import type { NoPicture, ProfilePicture } from '../core/realtime.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
 import { BacklogDrain } from './connection/backlog-drain.ts'
@@ -119,6 +120,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   groupInfo(groupId: string): Promise<GroupInfo> {
     const { queries } = this.#connection
     return askGroupInfo(groupId, (to, content) => queries.query({ xmlns: 'w:g2', type: 'get', to }, content))
+  }
+
+  profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture> {
+    const { pictures, inside } = this.#connection
+    return inside(() => pictures.find(owner))
   }
 
   get groups(): GroupAdministration {

@@ -37,6 +37,7 @@ import type {
   UnfinishedTable,
 } from './schema/messages.ts'
 import type {
+  ContactPictureTable,
   ContactTable,
   ConversationChatTable,
   ConversationTable,
@@ -65,6 +66,7 @@ export type Schema = {
   people: PersonTable
   person_phones: PersonPhoneTable
   contacts: ContactTable
+  contact_pictures: ContactPictureTable
   conversations: ConversationTable
   conversation_chats: ConversationChatTable
   message_map: MessageMapTable
@@ -102,6 +104,7 @@ type OfDestination = {
  */
 export const destinationTables: { readonly [Table in OfDestination]: readonly (keyof Schema[Table])[] | null } = {
   contacts: ['source_id'],
+  contact_pictures: ['contact_id'],
   conversations: ['instance', 'chat'],
   conversation_chats: ['conversation_id', 'instance', 'chat'],
   message_map: ['instance', 'chat', 'sender', 'network_id', 'kind'],

@@ -50,6 +50,7 @@ const usedParts = [
   'src/bridge/sync/contact-typing.ts',
   'src/bridge/sync/typing-subscriptions.ts',
   'src/bridge/sync/names/header-history.ts',
+  'src/bridge/sync/avatars/avatars.ts',
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
   'src/guard/restrictions.ts',

@@ -17,6 +17,7 @@ const largeTables = [
   'people',
   'person_phones',
   'contacts',
+  'contact_pictures',
   'conversations',
   'conversation_chats',
   'message_map',

@@ -77,7 +77,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     directory,
     content: createContent(parts, files, metrics),
     poster,
-    finisher: new RowFinisher({ inbox, metrics, epoch, clock, log }),
+    finisher: new RowFinisher({ inbox, metrics, epoch, clock, log, onShown: parts.onShown }),
   })
   const inboxTtlMs = config.inbound.inboxTtl
   const delivery = new EventDelivery({

@@ -2,6 +2,7 @@
 
 import { parseChat } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
+import type { ChatShown } from '../../bridge/inbound/row-finisher.ts'
 import type { Identities } from '../../bridge/inbound/destination-router.ts'
 import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
@@ -35,6 +36,8 @@ export type InboundParts = {
   identities: Identities
   metrics: Metrics
   usage: Usage
+  /** Called when the helpdesk has a message of a chat. */
+  onShown?: ChatShown
   /** Only for tests: replaces the limit of the downstream. */
   lateCommitMs?: number | undefined
 }

@@ -3,6 +3,8 @@
 import type { PerInstance } from '../../core/per-instance.ts'
 import type { RealtimeReception } from '../../core/realtime.ts'
 import type { Ticker } from '../../lib/ticker.ts'
+import { createAvatars } from './create-avatars.ts'
+import type { AvatarSet } from './create-avatars.ts'
 import type { NameReconciliation } from '../../bridge/sync/names/name-reconciliation.ts'
 import { createNames } from './create-names.ts'
 import { createTyping } from './create-typing.ts'
@@ -12,6 +14,8 @@ import type { SyncParts } from './sync-parts.ts'
 export type SyncSet = {
   /** Hears what the network tells beside messages. */
   reception: RealtimeReception
+  /** Null while pictures are switched off. */
+  avatars: AvatarSet | null
   perInstance: readonly PerInstance[]
   workers: readonly Ticker[]
   typing: Pick<TypingSet, 'received' | 'activity' | 'connectionChanged'>
@@ -20,15 +24,17 @@ export type SyncSet = {
 
 export function createSync(parts: SyncParts): SyncSet {
   const typing = createTyping(parts)
+  const avatars = createAvatars(parts)
   const names = createNames(parts)
   parts.stack.use(names.sync)
   return {
+    avatars,
     reception: {
       onReceipts: () => undefined,
       onTyping: typing.noticed,
-      onPictureChanged: () => undefined,
+      onPictureChanged: (instance, change) => avatars?.avatars.changed(instance, change),
     },
-    perInstance: [...typing.perInstance, names.sync],
+    perInstance: [...typing.perInstance, ...(avatars ? [avatars.avatars] : []), names.sync],
     workers: [names.worker],
     typing,
     nameReconciliation: names.reconciliation,

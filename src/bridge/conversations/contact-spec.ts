@@ -1,6 +1,7 @@
 // Describes the contact of a chat for the helpdesk: its source id, its identifier, and every spelling of either.
 
-import { groupJid, lidJid, personJid, phoneJid } from '../../core/address.ts'
+import { groupJid, lidJid, parseChat, personJid, phoneJid } from '../../core/address.ts'
+import type { Chat } from '../../core/address.ts'
 import type { ContactSpec } from '../../core/downstream.ts'
 import { phoneVariants } from '../../core/phone-variants.ts'
 import type { PersonRecord } from '../../storage/stores/people/people-store.ts'
@@ -12,6 +13,13 @@ export function lidSourceId(lid: string): string {
 
 function groupSourceId(groupId: string): string {
   return `group-${groupId}`
+}
+
+/** The chat of a contact by its source id; undefined when the source id is not one of ours. */
+export function chatOfSourceId(sourceId: string): Chat | undefined {
+  const [, kind, id = ''] = /^(lid-|group-)?(.*)$/.exec(sourceId) ?? []
+  if (kind === 'group-') return parseChat(groupJid(id))
+  return parseChat(kind === 'lid-' ? lidJid(id) : phoneJid(id))
 }
 
 export function personSpec(person: PersonRecord): ContactSpec {

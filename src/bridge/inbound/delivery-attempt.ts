@@ -53,7 +53,8 @@ export class DeliveryAttempt {
     if ('skipped' in draft) return finisher.finish(row, draft.skipped)
     progress.doing = 'conversation'
     const conversation = await this.#conversationOf(row, { context, draft, target })
-    if (conversation === 'duplicate') return finisher.finishPosted(row, conversation, {})
+    const { key: destination } = target.destination
+    if (conversation === 'duplicate') return finisher.finishPosted(row, { outcome: conversation, destination }, {})
     if (typeof conversation === 'string') return finisher.finish(row, conversation)
     await this.#post(job, { context, draft, conversation }, signal)
   }
@@ -105,12 +106,17 @@ export class DeliveryAttempt {
     const { outcome, messageId, flaw } = await poster.post(job, progress.state, signal)
     if (flaw !== undefined) progress.flaw = flaw
     headers.note(chat, target.destination.key, senderId)
-    await finisher.finishPosted(row, outcome, {
-      conversation: conversation.id,
-      message: messageId,
-      attempts: progress.failures + 1,
-      bytes: posted.files[0]?.size ?? undefined,
-    })
+    const { key: destination } = target.destination
+    await finisher.finishPosted(
+      row,
+      { outcome, destination },
+      {
+        conversation: conversation.id,
+        message: messageId,
+        attempts: progress.failures + 1,
+        bytes: posted.files[0]?.size ?? undefined,
+      },
+    )
   }
 
   async #renameGroup({ event }: InboxRow, { chat }: EventContext, target: HelpdeskTarget): Promise<void> {

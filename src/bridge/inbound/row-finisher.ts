@@ -1,5 +1,7 @@
 // Ends the work on an inbox row: removes the row, counts the result, and logs one line.
 
+import type { Chat } from '../../core/address.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -10,10 +12,16 @@ import type { InboundMetrics, RealtimeResult } from './inbound-metrics.ts'
 type Deps = {
   inbox: Pick<InboxStore, 'remove'>
   metrics: Pick<InboundMetrics, 'accepted' | 'countResult' | 'duplicate' | 'passedOver'>
+  /** Called when the helpdesk has a message of this chat. Must not throw and must return quickly. */
+  onShown?: ChatShown | undefined
   epoch: () => number
   clock: Clock
   log: Log
 }
+
+export type ChatShown = (instance: InstanceName, chat: Chat, destination: DestinationKey) => void
+
+type Posted = { outcome: PostOutcome['outcome']; destination: DestinationKey }
 
 export class RowFinisher {
   readonly #deps: Deps
@@ -37,8 +45,8 @@ export class RowFinisher {
   }
 
   /** The helpdesk has the message. The poster removes the row of a message that it has posted. */
-  async finishPosted(row: InboxRow, outcome: PostOutcome['outcome'], facts: object): Promise<void> {
-    const { inbox, epoch, metrics } = this.#deps
+  async finishPosted(row: InboxRow, { outcome, destination }: Posted, facts: object): Promise<void> {
+    const { inbox, epoch, metrics, onShown } = this.#deps
     const { id, instance, event } = row
     const result = outcome === 'posted' ? 'ok' : 'duplicate'
     if (outcome === 'duplicate') await inbox.remove(epoch(), id)
@@ -46,6 +54,7 @@ export class RowFinisher {
     else metrics.accepted(instance)
     metrics.countResult(instance, resultKindOf(event), result)
     this.#log(row, { result, ...facts })
+    onShown?.(instance, event.chat, destination)
   }
 
   #log({ instance, event, receivedAt }: InboxRow, facts: object): void {

@@ -26,6 +26,8 @@ import type { StartGate } from './start-gate.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
 import { addAuditRoute } from '../routes/audit.ts'
 import type { AuditDeps } from '../routes/audit.ts'
+import { addAvatarRoutes } from '../routes/avatars.ts'
+import type { AvatarDeps } from '../routes/avatars.ts'
 import { addDeliveryRoutes } from '../routes/deliveries.ts'
 import type { DeliveryDeps } from '../routes/deliveries.ts'
 import { addGroupRoutes } from '../routes/groups.ts'
@@ -78,6 +80,7 @@ export type ServerRoutes = {
   check: CheckDeps
   parked: ParkedDeps
   names: NamesDeps
+  avatars: AvatarDeps
   tenants: TenantDeps
   usage: UsageDeps
   audit: AuditDeps
@@ -135,6 +138,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addCheckRoutes(app, routes.check)
   addParkedRoutes(app, routes.parked)
   addNamesRoutes(app, routes.names)
+  addAvatarRoutes(app, routes.avatars)
   addTenantRoutes(app, routes.tenants)
   addUsageRoutes(app, routes.usage)
   addAuditRoute(app, routes.audit)

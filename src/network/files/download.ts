@@ -12,7 +12,7 @@ import { FileOpener } from './open-file.ts'
 type Answer = { status: number; body: Readable }
 type Fetch = (url: URL, signal: AbortSignal) => Promise<Answer>
 
-type FileSource = {
+export type FileSource = {
   egress: Pick<Egress, 'open'>
   /** The proxy's agent. With a proxy, no file is fetched directly. */
   agent: Agent | undefined
@@ -30,14 +30,7 @@ const goneStatuses = new Set([404, 410])
 /** The stream fails at its end if the bytes are damaged, so the caller must not use them before. */
 export async function downloadFile(file: FileRef, source: FileSource, signal: AbortSignal): Promise<Readable> {
   const opener = new FileOpener(file)
-  const fetch = source.agent ? throughProxy(source.agent) : directly(source)
-  const { status, body } = await fetch(fileUrl(file, source), signal).catch((cause: unknown) => {
-    throw new FileError(false, 'the file could not be fetched', { cause })
-  })
-  if (status !== 200) {
-    body.destroy()
-    throw new FileError(goneStatuses.has(status), `the host of the file answered ${status}`)
-  }
+  const body = await openUrl(fileUrl(file, source), source, signal)
   const plain = pipeline(body, opener, () => undefined)
   // The stream may fail before the caller listens. Without this listener that would end the process; the caller still
   // gets the error when it reads.
@@ -45,8 +38,21 @@ export async function downloadFile(file: FileRef, source: FileSource, signal: Ab
   return plain
 }
 
+/** The bytes as the host has them. */
+export async function openUrl(url: URL, source: FileSource, signal: AbortSignal): Promise<Readable> {
+  const fetch = source.agent ? throughProxy(source.agent) : directly(source)
+  const { status, body } = await fetch(url, signal).catch((cause: unknown) => {
+    throw new FileError(false, 'the file could not be fetched', { cause })
+  })
+  if (status === 200) return body
+  body.destroy()
+  throw new FileError(goneStatuses.has(status), `the host of the file answered ${status}`)
+}
+
+type Place = Pick<FileRef, 'url' | 'directPath'>
+
 /** A message may name any host. Only the network's own hosts are asked. */
-export function fileUrl({ url, directPath }: FileRef, { isElsewhere }: Pick<FileSource, 'isElsewhere'>): URL {
+export function fileUrl({ url, directPath }: Place, { isElsewhere }: Pick<FileSource, 'isElsewhere'>): URL {
   const stated = url === null ? null : URL.parse(url)
   const host = stated && (isElsewhere || isKnown(stated)) ? stated.host : usualHost
   const path = directPath ?? (stated && `${stated.pathname}${stated.search}`)

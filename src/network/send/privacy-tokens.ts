@@ -48,10 +48,17 @@ export class PrivacyTokens {
     return { nodes: this.#nodes(owner, token, salt), written }
   }
 
+  /** The nodes for a question about the picture of this person. */
+  async forPictureOf(chat: Jid): Promise<BinaryNode[]> {
+    if (!this.#socket.serverProps.profilePicPrivacyToken || !isPerson(chat)) return []
+    const owner = await this.#ownerOf(chat)
+    const { [owner]: token } = await this.#keys.get('tctoken', [owner])
+    return isGood(token) ? [{ tag: 'tctoken', attrs: { t: token.timestamp ?? '' }, content: token.token }] : []
+  }
+
   #nodes(owner: Jid, token: Token, salt: Token): BinaryNode[] {
     if (!this.#socket.serverProps.privacyTokenOn1to1) return []
-    const isGood = token?.token.length && !isTcTokenExpired(token.timestamp)
-    if (isGood) return [{ tag: 'tctoken', attrs: {}, content: token.token }]
+    if (isGood(token)) return [{ tag: 'tctoken', attrs: {}, content: token.token }]
     if (!salt || !owner.endsWith(`@${lidDomain}`)) return []
     return [{ tag: 'cstoken', attrs: {}, content: createHmac('sha256', salt.token).update(owner).digest() }]
   }
@@ -91,6 +98,10 @@ export class PrivacyTokens {
   get #keys(): SignalKeyStoreWithTransaction {
     return this.#socket.authState.keys
   }
+}
+
+function isGood(token: Token): token is SignalDataTypeMap['tctoken'] {
+  return token !== undefined && token.token.length > 0 && !isTcTokenExpired(token.timestamp)
 }
 
 /** The network itself (user 0) and its bots take no tokens. */

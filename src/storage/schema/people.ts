@@ -34,6 +34,21 @@ export type ContactTable = {
   opening_since: Generated<number | null>
 }
 
+/** The picture of a contact. A row stays when its instance is deleted: otherwise our picture would count as an agent's. */
+export type ContactPictureTable = {
+  destination: DestinationKey
+  contact_id: number
+  /** The instance that asked the network last. */
+  instance: InstanceName
+  /** The picture that we uploaded, by the id that the network gives it; null when the contact has no picture of ours. */
+  picture_id: string | null
+  /** The address of the picture at the helpdesk after our upload. */
+  thumbnail: string | null
+  /** The file name of all our uploads to this contact. Stored before the first one. */
+  file_name: string | null
+  checked_at: number
+}
+
 export type ConversationTable = {
   instance: InstanceName
   destination: DestinationKey

@@ -66,6 +66,15 @@ export class ScriptedHelpdesk implements Downstream {
         Object.assign(this.contacts.find((each) => each.id === id) ?? {}, changes)
       },
       mergeContacts: () => ask('mergeContacts'),
+      setAvatar: async (id) => {
+        await ask('setAvatar')
+        return { id, name: '', thumbnail: null }
+      },
+      removeAvatar: () => ask('removeAvatar'),
+      contactsPage: async () => {
+        await ask('contactsPage')
+        return { contacts: [], isLast: true }
+      },
       ensureConversation: async ({ sourceId }, mode, except, beforeCreation) => {
         await ask('ensureConversation')
         const found = this.#findConversation(key, sourceId, mode, except)

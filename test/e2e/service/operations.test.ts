@@ -123,6 +123,7 @@ describe('the OpenAPI document', () => {
       'patch /api/tenants/{owner_tag}',
       'post /api/instances',
       'post /api/instances/bulk',
+      'post /api/instances/{name}/avatars/resync',
       'post /api/instances/{name}/check',
       'post /api/instances/{name}/deliveries/{id}/redeliver',
       'post /api/instances/{name}/groups',

@@ -50,6 +50,11 @@ const contact = (id: string) => ({ sourceId: id, contactId: 3, ours: true, name:
 const conversation = (id: string) => ({ instance: 'shop', destination, chat: id })
 const inConversation = { conversationId: 12, contactId: 3, sourceId: 'source' }
 const saved = ({ contacts }: Stores, id: string) => contacts.saveContact(1, destination, contact(id))
+const pictured = ({ pictures }: Stores) =>
+  pictures.save(1, destination, {
+    ...{ contactId: 3, instance: 'shop', pictureId: '7', thumbnail: 'https://desk/a.jpg', fileName: 'a.jpg' },
+    checkedAt: 1000,
+  })
 const opened = ({ contacts }: Stores, id: string) =>
   contacts.saveConversation(1, conversation(id), inConversation, 1000)
 
@@ -207,6 +212,13 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
     kind: 'repeated',
     given: saved,
     run: ({ contacts }) => contacts.mergeContacts(1, destination, { keep: 4, drop: 3 }),
+  },
+  'ContactPictureStore.find': { kind: 'read', run: ({ pictures }) => pictures.find(destination, 3) },
+  'ContactPictureStore.save': { kind: 'repeated', run: pictured },
+  'ContactPictureStore.drop': {
+    kind: 'repeated',
+    given: pictured,
+    run: ({ pictures }) => pictures.drop(1, destination, 3),
   },
   'ContactStore.findConversation': {
     kind: 'read',

@@ -61,6 +61,10 @@ export class ScriptedSession implements NetworkSession {
     return Promise.resolve(this.#network.groupInfo(id))
   }
 
+  profilePicture(): Promise<'none'> {
+    return Promise.resolve('none')
+  }
+
   get groups(): never {
     throw new Error('the groups are not managed')
   }

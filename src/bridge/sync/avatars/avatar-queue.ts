@@ -1,0 +1,160 @@
+// Decides which picture is looked at next: four at once for all instances together, the instances in turns.
+//
+// Pictures of live events come before those of a resync. A resync asks the network five times a second at most: more questions
+// would delay messages, and an account that asks for thousands of pictures at once looks like a robot. The queue is bounded:
+// when it is full, the oldest task is dropped. A pause stops one instance, and its tasks wait.
+
+import { chatJid } from '../../../core/address.ts'
+import type { Chat } from '../../../core/address.ts'
+import type { InstanceName } from '../../../core/ids.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
+
+export type AvatarTask = {
+  instance: InstanceName
+  chat: Chat
+  /**
+   * seen     the chat is active: a fresh picture is not looked at again
+   * changed  the network says that the picture changed
+   * resync   an operator asked for it
+   */
+  why: 'seen' | 'changed' | 'resync'
+  /** The contact of the chat, if the caller knows it. */
+  contactId: number | null
+}
+
+/** No further task of the instance may begin for this long, and the task is tried again then. */
+export type Pause = { pauseMs: number }
+
+type Deps = {
+  clock: Clock
+  /** Must not reject. */
+  work: (task: AvatarTask, signal: AbortSignal) => Promise<Pause | undefined>
+  /** The task is not done: the queue is full, or another task of the same chat waits. */
+  onDropped: (task: AvatarTask) => void
+}
+
+/** The tasks of one instance by their chat, the oldest first. */
+type Waiting = {
+  live: Map<string, AvatarTask>
+  resync: Map<string, AvatarTask>
+  stopping: AbortController
+  /** Set during a pause. */
+  cancelPause: (() => void) | undefined
+  /** Set until the next picture of a resync may be looked at. */
+  cancelPace: (() => void) | undefined
+}
+
+const atOnce = 4
+const resyncPaceMs = 200
+const most = { live: 1000, resync: 3000 }
+
+export class AvatarQueue {
+  readonly #deps: Deps
+  /** The instance whose turn comes first is the first one. */
+  readonly #instances = new Map<InstanceName, Waiting>()
+  #running = 0
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  push(task: AvatarTask): void {
+    const { onDropped } = this.#deps
+    const kind = kindOf(task)
+    const list = this.#of(task.instance)[kind]
+    const key = chatJid(task.chat)
+    const waiting = list.get(key)
+    if (waiting && (waiting.why === task.why || task.why === 'seen')) {
+      onDropped(task)
+      return
+    }
+    if (waiting) onDropped(waiting)
+    list.set(key, task)
+    const dropped = list.size > most[kind] ? firstOf(list) : undefined
+    if (dropped) onDropped(dropped)
+    this.#start()
+  }
+
+  /** Does not wait for the work under way: its signal aborts. */
+  drop(instance: InstanceName): void {
+    const waiting = this.#instances.get(instance)
+    this.#instances.delete(instance)
+    waiting?.stopping.abort()
+    waiting?.cancelPause?.()
+    waiting?.cancelPace?.()
+  }
+
+  dropAll(): void {
+    for (const instance of [...this.#instances.keys()]) this.drop(instance)
+  }
+
+  #of(instance: InstanceName): Waiting {
+    return getOrCreate(this.#instances, instance, () => ({
+      live: new Map<string, AvatarTask>(),
+      resync: new Map<string, AvatarTask>(),
+      stopping: new AbortController(),
+      cancelPause: undefined,
+      cancelPace: undefined,
+    }))
+  }
+
+  #start(): void {
+    while (this.#running < atOnce) {
+      const next = this.#take()
+      if (!next) return
+      this.#running++
+      void this.#run(next.task, next.waiting)
+    }
+  }
+
+  #take(): { task: AvatarTask; waiting: Waiting } | undefined {
+    for (const [instance, waiting] of this.#instances) {
+      if (waiting.cancelPause) continue
+      const task = firstOf(waiting.live) ?? (waiting.cancelPace ? undefined : firstOf(waiting.resync))
+      if (!task) continue
+      if (task.why === 'resync') this.#pace(waiting)
+      this.#instances.delete(instance)
+      this.#instances.set(instance, waiting)
+      return { task, waiting }
+    }
+    return undefined
+  }
+
+  #pace(waiting: Waiting): void {
+    waiting.cancelPace = this.#deps.clock.after(resyncPaceMs, () => {
+      waiting.cancelPace = undefined
+      this.#start()
+    })
+  }
+
+  async #run(task: AvatarTask, waiting: Waiting): Promise<void> {
+    const { signal } = waiting.stopping
+    const pause = await this.#deps.work(task, signal)
+    this.#running--
+    if (pause && !signal.aborted) this.#pause(task, waiting, pause.pauseMs)
+    this.#start()
+  }
+
+  #pause(task: AvatarTask, waiting: Waiting, ms: number): void {
+    waiting.cancelPause ??= this.#deps.clock.after(ms, () => {
+      waiting.cancelPause = undefined
+      this.#start()
+    })
+    const kind = kindOf(task)
+    const key = chatJid(task.chat)
+    if (waiting[kind].has(key)) this.#deps.onDropped(task)
+    else waiting[kind] = new Map([[key, task], ...waiting[kind]])
+  }
+}
+
+function kindOf({ why }: AvatarTask): 'live' | 'resync' {
+  return why === 'resync' ? 'resync' : 'live'
+}
+
+/** Takes the oldest task out of the list. */
+function firstOf(list: Map<string, AvatarTask>): AvatarTask | undefined {
+  const [first] = list
+  if (first) list.delete(first[0])
+  return first?.[1]
+}
