@@ -61,11 +61,12 @@ for (const engine of engines) {
 const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   // Reactions are never marked read, so a conversation has more and more of them.
   ['message_map_unread_messages', 'SentMessageStore.unread', 'SendContextStore.read', 'SendContextStore.recall'],
+  ['message_map_by_tick', 'TickStore.due', 'TickStore.postpone'],
   // Only the newest deliveries are listed, and an instance has more and more of them.
   ['deliveries_by_instance', 'DeliveryStore.list'],
 ]
 
-test('unread messages and deliveries are found by the index that is made for them', async () => {
+test('unread messages, ticks and deliveries are found by the index that is made for them', async () => {
   await using opened = await newDatabase('sqlite')
   const { location } = opened
   const recorded = await recordStatements(location)

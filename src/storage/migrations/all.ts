@@ -22,6 +22,7 @@ import { paceOfLinks } from './017-pace-of-links.ts'
 import { clientVersion } from './018-client-version.ts'
 import { webhookSecrets } from './019-webhook-secrets.ts'
 import { backups } from './020-backups.ts'
+import { ticks } from './021-ticks.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   clientVersion,
   webhookSecrets,
   backups,
+  ticks,
 ]
