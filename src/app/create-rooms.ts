@@ -102,6 +102,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     sessionOf: (instance) => instances.find(instance)?.openSession,
     targetOf: (instance) => inbound.destinations.find(instance),
   })
+  for (const part of sync.owned) stack.use(part)
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound

@@ -39,6 +39,10 @@ export function groupChatId(id: string): ChatId {
   return `${id}@${groupDomain}`
 }
 
+export function isGroupChat(chatId: ChatId): boolean {
+  return chatId.endsWith(`@${groupDomain}`)
+}
+
 /** The address of a person: the phone when it is known, else the anonymous id. */
 export function personJid({ phone, lid }: Person): Jid {
   return phone === null ? lidJid(lid ?? '') : phoneJid(phone)

@@ -123,6 +123,11 @@ export class ChatwootInbox implements HelpdeskInbox {
     await nullWhenGone(this.#client.ask({ method: 'DELETE', path, about: 'message', read: anything }))
   }
 
+  async markSeen(conversationId: number): Promise<void> {
+    const path = `/conversations/${conversationId}/update_last_seen`
+    await this.#client.ask({ method: 'POST', path, about: 'conversation', json: {}, read: anything })
+  }
+
   async setTyping({ conversationId, sourceId }: { conversationId: number; sourceId: string }, typing: boolean) {
     const identifier = await this.#client.probe()
     if (identifier === null)

@@ -44,7 +44,7 @@ for (const engine of engines) {
       await ticks.report({ delivered: none, read: ['w1'] }, 3000)
       await ticks.report({ delivered: ['w1'], read: none }, 4000)
       const { parts } = await ticks.message(destination, 6)
-      assert.deepEqual(parts, [{ id: 'w1', reported: 'read', reportedAt: 3000, ticked: null }])
+      assert.deepEqual(parts, [{ id: 'w1', reported: 'read', reportedAt: 3000, ticked: null, tickAt: 3000 }])
     })
 
     test('a tick is due until the helpdesk was told, and again when the phones report more meanwhile', async () => {
@@ -73,7 +73,7 @@ for (const engine of engines) {
         await map(`w-${id}`, { messageId })
       }
       await shown.planLook('second', 3000)
-      const parts = [{ id: 'w', reported: 'read' as const, reportedAt: 1000, ticked: null }]
+      const parts = [{ id: 'w', reported: 'read' as const, reportedAt: 1000, ticked: null, tickAt: 1000 }]
       for (const messageId of [6, 7]) await ticks.ticked({ destination, messageId }, parts, 'read', 9000)
       const lookAt = async (id: string) => (await outbox.find(id))?.lookAt
       assert.deepEqual([await lookAt('first'), await lookAt('second')], [9000, 3000])

@@ -1,8 +1,10 @@
 // Creates the parts that carry receipts, typing, pictures and names to the helpdesk.
 
+import { RealtimeCounts } from '../../bridge/sync/realtime-counts.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import type { RealtimeReception } from '../../core/realtime.ts'
 import type { Ticker } from '../../lib/ticker.ts'
+import { createTicks } from './create-ticks.ts'
 import type { SyncParts } from './sync-parts.ts'
 
 export type SyncSet = {
@@ -10,16 +12,21 @@ export type SyncSet = {
   reception: RealtimeReception
   perInstance: readonly PerInstance[]
   workers: readonly Ticker[]
+  /** What ends with the application. */
+  owned: readonly (AsyncDisposable | Disposable)[]
 }
 
-export function createSync(_parts: SyncParts): SyncSet {
+export function createSync(parts: SyncParts): SyncSet {
+  const counts = new RealtimeCounts(parts)
+  const ticks = createTicks(parts, counts)
   return {
     reception: {
-      onReceipts: () => undefined,
+      onReceipts: (...receipts) => ticks.intake.accept(...receipts),
       onTyping: () => undefined,
       onPictureChanged: () => undefined,
     },
-    perInstance: [],
-    workers: [],
+    perInstance: [ticks.intake, ticks.worker],
+    workers: [ticks.ticker],
+    owned: [ticks.worker, ticks.intake],
   }
 }

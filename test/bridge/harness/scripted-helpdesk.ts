@@ -108,6 +108,7 @@ export class ScriptedHelpdesk implements Downstream {
         await this.agents.setStatus(...change)
       },
       deleteMessage: () => ask('deleteMessage'),
+      markSeen: () => ask('markSeen'),
       setTyping: () => ask('setTyping'),
       probe: async () => {
         await ask('probe')

@@ -215,7 +215,7 @@ const reported = async (stores: Stores, id: string) => {
   await mapped(stores, id)
   await stores.ticks.report({ delivered: [], read: [id] }, 1000)
 }
-const parts = (id: string) => [{ id, reported: 'read' as const, reportedAt: 1000, ticked: null }]
+const parts = (id: string) => [{ id, reported: 'read' as const, reportedAt: 1000, ticked: null, tickAt: 1000 }]
 
 const tickCalls: Readonly<Record<string, StoreCall>> = {
   'TickStore.find': { kind: 'read', run: ({ ticks }, id) => ticks.find('shop', [id]) },

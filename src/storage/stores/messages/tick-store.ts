@@ -32,7 +32,13 @@ export type DueTick = {
   messageId: number
 }
 
-export type TickedPart = { id: RowId; reported: Tick | null; reportedAt: number; ticked: Tick | null }
+export type TickedPart = {
+  id: RowId
+  reported: Tick | null
+  reportedAt: number
+  ticked: Tick | null
+  tickAt: number | null
+}
 /** `isSent`: every part of the message was sent. */
 export type TickedMessage = { parts: TickedPart[]; isSent: boolean }
 
@@ -112,8 +118,8 @@ export class TickStore {
       this.#database.read(row.orderBy('id', 'desc').limit(1)),
     ])
     return {
-      parts: found.map(({ id, reported, reported_at, ticked }) => ({
-        ...{ id, reported, ticked },
+      parts: found.map(({ id, reported, reported_at, ticked, tick_at }) => ({
+        ...{ id, reported, ticked, tickAt: tick_at },
         reportedAt: reported_at ?? 0,
       })),
       isSent: newest === undefined || newest.status === 'sent',
@@ -193,7 +199,7 @@ function toTarget(row: Pick<Selectable<MessageMapTable>, (typeof targetColumns)[
 export function partsOf({ query }: Database, destination: DestinationKey, messageId: number) {
   return query
     .selectFrom('message_map')
-    .select(['id', 'reported', 'reported_at', 'ticked'])
+    .select(['id', 'reported', 'reported_at', 'ticked', 'tick_at'])
     .where('destination', '=', destination)
     .where('message_id', '=', messageId)
     .where('direction', '<>', 'in')
