@@ -16,7 +16,14 @@ import { waitUntil } from '../../harness/wait-until.ts'
 import { DeskClient, openChat } from '../../sim-helpdesk/harness/desk-client.ts'
 import { delivered } from './harness/tick-world.ts'
 
-type Sent = { id: number; person: SimPerson; message: ReceivedMessage; status: 'sent' | 'delivered' | 'read' }
+/** `status` is what the phone has reported, and `last` is what it reports at most. */
+type Sent = {
+  id: number
+  person: SimPerson
+  message: ReceivedMessage
+  status: 'sent' | 'delivered' | 'read'
+  last: 'delivered' | 'read'
+}
 
 const environment = { SERVICE_DELIVERY_STATUS_SYNC: 'true', SERVICE_DRAIN_RATE: '0' }
 
@@ -43,26 +50,25 @@ async function writeAll(world: ProcessWorld, count: number): Promise<Sent[]> {
     const { person, chat } = place
     const { body } = await agent.post(`/conversations/${chat}/messages`, { content: `m${n}`, message_type: 'outgoing' })
     const message = await person.messages.waitFor(`m${n}`, (one) => textOfMessage(one.message) === `m${n}`)
-    sent.push({ id: body.id, person, message, status: 'sent' })
+    sent.push({ id: body.id, person, message, status: 'sent', last: n % 4 === 0 ? 'delivered' : 'read' })
   }
   return sent
 }
 
-/** The phones report in bursts, and the process is killed within a moment of some of them. */
+/** The phones report in bursts. Within a moment of every third burst the process is killed. */
 async function reportAndKill(world: ProcessWorld, sent: readonly Sent[], kills: number): Promise<void> {
   const random = new SeededRandom('ticks')
   const bursts = kills * 3
   for (let burst = 0; burst < bursts; burst++) {
+    const isDeadly = burst % 3 === 1
     for (const one of sent) {
-      if (one.status === 'read' || random.below(bursts) > 2) continue
-      one.status = one.status === 'sent' && random.below(2) === 0 ? 'delivered' : 'read'
+      if (one.status === one.last || random.below(bursts) > 2) continue
+      // No later receipt repeats the last one, so a last receipt that is lost stays lost.
+      one.status = isDeadly || random.below(2) === 0 ? one.last : 'delivered'
       one.person.receipt(one.status, [one.message])
     }
-    if (burst % 3 !== 1) {
-      await pause(random.below(300))
-      continue
-    }
-    await pause(random.below(60))
+    await pause(isDeadly ? 5 + random.below(30) : random.below(300))
+    if (!isDeadly) continue
     await world.kill()
     await listen(world)
   }
