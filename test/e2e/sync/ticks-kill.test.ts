@@ -55,7 +55,7 @@ async function writeAll(world: ProcessWorld, count: number): Promise<Sent[]> {
   return sent
 }
 
-/** The phones report in bursts. Within a moment of every third burst the process is killed. */
+/** The phones report in bursts. When a receipt of every third burst is confirmed, the process is killed. */
 async function reportAndKill(world: ProcessWorld, sent: readonly Sent[], kills: number): Promise<void> {
   const random = new SeededRandom('ticks')
   const bursts = kills * 3
@@ -67,8 +67,13 @@ async function reportAndKill(world: ProcessWorld, sent: readonly Sent[], kills: 
       one.status = isDeadly || random.below(2) === 0 ? one.last : 'delivered'
       one.person.receipt(one.status, [one.message])
     }
-    await pause(isDeadly ? 5 + random.below(30) : random.below(300))
-    if (!isDeadly) continue
+    if (!isDeadly) {
+      await pause(random.below(300))
+      continue
+    }
+    const { books } = world.phone.companion
+    const unconfirmed = books.size
+    await waitUntil('a receipt is confirmed', () => books.size < unconfirmed)
     await world.kill()
     await listen(world)
   }
