@@ -25,7 +25,7 @@ export function createSync(parts: SyncParts): SyncSet {
       onTyping: () => undefined,
       onPictureChanged: () => undefined,
     },
-    perInstance: [ticks.intake, ticks.worker],
+    perInstance: [ticks.intake, ticks.worker, ticks.counts],
     workers: [ticks.ticker],
     owned: [ticks.worker, ticks.intake],
   }

@@ -25,7 +25,7 @@ export function createTicks(parts: SyncParts, realtimeCounts: RealtimeCounts) {
     startedAt: clock.now(),
   })
   const setter = new TickSetter({ store, targetOf, counts, clock, log })
-  const worker = new TickWorker({ store, setter, counts, clock, log, start: () => void ticker.tick() })
+  const worker = new TickWorker({ store, setter, clock, log, start: () => void ticker.tick() })
   const ticker = new Ticker({ name: 'ticks', everyMs: tickMs, work: () => worker.run(), clock, log })
   const intake = new ReceiptIntake({
     settings: config.sync,
@@ -40,5 +40,5 @@ export function createTicks(parts: SyncParts, realtimeCounts: RealtimeCounts) {
     clock,
     log,
   })
-  return { intake, worker, ticker }
+  return { intake, worker, counts, ticker }
 }

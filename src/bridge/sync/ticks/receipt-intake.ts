@@ -82,7 +82,7 @@ export class ReceiptIntake implements PerInstance {
 
   leave(instance: InstanceName): void {
     for (const entry of [...this.#collected, ...this.#batch]) if (entry.instance === instance) entry.isEnded = true
-    this.#waiting.leave(instance)
+    this.#waiting.forget(instance)
   }
 
   [Symbol.dispose](): void {

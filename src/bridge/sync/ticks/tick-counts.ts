@@ -1,6 +1,7 @@
 // Counts each receipt once, with what became of it at the helpdesk. Several receipts can share one request to the helpdesk.
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
 import type { TickedPart } from '../../../storage/stores/messages/tick-store.ts'
 import type { RealtimeCounts, SyncResults } from '../realtime-counts.ts'
 
@@ -14,7 +15,7 @@ type Deps = {
   startedAt: number
 }
 
-export class TickCounts {
+export class TickCounts implements PerInstance {
   readonly #deps: Deps
   /** How many receipts of a row wait for the helpdesk. */
   readonly #waiting = new Map<RowId, { instance: InstanceName; receipts: number }>()

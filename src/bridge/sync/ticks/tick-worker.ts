@@ -7,13 +7,11 @@ import { getOrCreate } from '../../../lib/keyed.ts'
 import type { Log } from '../../../lib/log.ts'
 import { Semaphore } from '../../../lib/queues/semaphore.ts'
 import type { DueTick, TickStore } from '../../../storage/stores/messages/tick-store.ts'
-import type { TickCounts } from './tick-counts.ts'
 import type { TickSetter } from './tick-setter.ts'
 
 type Deps = {
   store: Pick<TickStore, 'due'>
   setter: Pick<TickSetter, 'setIfDue'>
-  counts: Pick<TickCounts, 'leave'>
   clock: Clock
   log: Log
   /** Calls `run` in the background. */
@@ -57,9 +55,9 @@ export class TickWorker implements PerInstance {
     if (!this.#stop.signal.aborted) this.#deps.start()
   }
 
+  /** Waits for the requests under way. */
   async leave(instance: InstanceName): Promise<void> {
     await Promise.all([...this.#works.values()].flatMap(({ due, done }) => (due.instance === instance ? done : [])))
-    this.#deps.counts.leave(instance)
   }
 
   /** Waits for the requests under way: what they set at the helpdesk is stored. */

@@ -4,6 +4,7 @@
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { getOrCreate } from '../../../lib/keyed.ts'
+import { isOpen } from './receipt-entry.ts'
 import type { ReceiptEntry } from './receipt-entry.ts'
 
 type Deps = {
@@ -31,31 +32,36 @@ export class WaitingReceipts {
 
   add(entry: ReceiptEntry): void {
     const { clock, onGivenUp, onDue } = this.#deps
-    const entries = getOrCreate(this.#entries, entry.instance, () => new Map<ReceiptEntry, number>())
-    const looks = entries.get(entry) ?? 0
+    if (!isOpen(entry)) {
+      this.drop(entry)
+      return
+    }
     const leftMs = longestMs - (clock.monotonic() - entry.since)
     if (leftMs <= 0) {
       onGivenUp(entry)
       return
     }
+    const entries = getOrCreate(this.#entries, entry.instance, () => new Map<ReceiptEntry, number>())
+    const looks = entries.get(entry) ?? 0
     entries.set(entry, looks + 1)
     const cancel = clock.after(Math.min(leftMs, pausesMs[looks] ?? longestMs), () => {
       this.#timers.delete(cancel)
-      if (entries.has(entry)) onDue([entry])
+      if (this.#entries.get(entry.instance)?.has(entry)) onDue([entry])
     })
     this.#timers.add(cancel)
     const [oldest] = entries.keys()
     if (entries.size > mostPerInstance && oldest) {
-      entries.delete(oldest)
+      this.drop(oldest)
       onGivenUp(oldest)
     }
   }
 
   drop(entry: ReceiptEntry): void {
-    this.#entries.get(entry.instance)?.delete(entry)
+    const entries = this.#entries.get(entry.instance)
+    if (entries?.delete(entry) && entries.size === 0) this.#entries.delete(entry.instance)
   }
 
-  leave(instance: InstanceName): void {
+  forget(instance: InstanceName): void {
     for (const entry of this.#entries.get(instance)?.keys() ?? []) entry.isEnded = true
     this.#entries.delete(instance)
   }

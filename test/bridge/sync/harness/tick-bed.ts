@@ -58,7 +58,7 @@ export class TickBed {
     const targetOf = (instance: string) => Promise.resolve({ destination: { key: instance }, helpdesk })
     const setter = new TickSetter({ store: ticks, targetOf, counts, clock, log: silentLog })
     const start = () => void this.worker.run()
-    this.worker = owned.use(new TickWorker({ store: ticks, setter, counts, clock, log: silentLog, start }))
+    this.worker = owned.use(new TickWorker({ store: ticks, setter, clock, log: silentLog, start }))
     const store = {
       find: ticks.find.bind(ticks),
       report: async (...report: Parameters<typeof ticks.report>) => {
