@@ -11,6 +11,8 @@ import { mentionsOf } from '../src/bridge/inbound/compose/mentions.ts'
 import { renderAd, renderContent, renderMessage, renderQuote, truncate } from '../src/bridge/inbound/compose/render.ts'
 import { plainToMarkdown, textToMarkdown } from '../src/bridge/inbound/compose/text-to-markdown.ts'
 import { textsOf } from '../src/bridge/inbound/compose/texts.ts'
+import { readMemberAddress } from '../src/bridge/groups/member-addresses.ts'
+import { writeMemberList } from '../src/bridge/groups/member-list.ts'
 import { fileNameOf as nameOfMedia } from '../src/bridge/inbound/files/file-names.ts'
 import { markdownToText } from '../src/bridge/outbound/compose/markdown-to-text.ts'
 import { mentionMembers } from '../src/bridge/outbound/compose/mention-members.ts'
@@ -20,6 +22,7 @@ import { previewOf } from '../src/bridge/outbound/send/outbound-metrics.ts'
 import { recipientChat } from '../src/bridge/outbound/send/recipients.ts'
 import { contactName, mentionName } from '../src/bridge/people/names.ts'
 import { parseChat } from '../src/core/address.ts'
+import { BridgeError } from '../src/core/errors.ts'
 import { parseNetworkProxy } from '../src/core/network-proxy.ts'
 import { phoneVariants } from '../src/core/phone-variants.ts'
 import { translateReason } from '../src/core/reasons/reason.ts'
@@ -31,6 +34,7 @@ import { explainAnswer } from '../src/downstream/failures.ts'
 import { fileNameOf as nameOfDownload } from '../src/downstream/file-name.ts'
 import { chatwootLimits } from '../src/downstream/limits.ts'
 import { sentAt } from '../src/downstream/signature.ts'
+import { readFormFile } from '../src/http/form-file.ts'
 import { refuseDeepNesting } from '../src/http/json-body.ts'
 import { createLog } from '../src/lib/log.ts'
 import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
@@ -38,6 +42,8 @@ import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
 import { receiptsOf } from '../src/network/decode/receipt.ts'
 import { readCard } from '../src/network/decode/vcard.ts'
+import { memberResults } from '../src/network/groups/member-results.ts'
+import { readGroup } from '../src/network/groups/read-group.ts'
 import { findRevision } from '../src/network/version/version-numbers.ts'
 import { parseWebhookAddress, shownAddress } from '../src/setup/webhook-address.ts'
 import { hostileTexts, knownAttacks, writeHostile } from './harness/hostile-text.ts'
@@ -85,6 +91,17 @@ const callback = (text: string) => ({
   attachments: [{ data_url: `https://helpdesk.example/${text}` }],
 })
 
+const participant = (text: string) => {
+  const attrs = { jid: `${text}@lid`, phone_number: text, display_name: text, error: text }
+  return { tag: 'participant', attrs, content: [{ tag: 'add_request', attrs: { code: text, expiration: text } }] }
+}
+const groupAnswer = (text: string) => {
+  const body = { tag: 'body', attrs: {}, content: Buffer.from(text) }
+  const content = [participant(text), { tag: 'description', attrs: { id: text }, content: [body] }]
+  const attrs = { id: '1', subject: text, creator: text, creation: text, size: text }
+  return { tag: 'iq', attrs: {}, content: [{ tag: 'group', attrs, content }] }
+}
+
 /** By where the text comes from. Every entry gets the whole hostile text. */
 const readers: Record<string, (text: string) => unknown> = {
   // From WhatsApp: texts, captions, quotes, options, cards, names, files.
@@ -118,7 +135,10 @@ const readers: Record<string, (text: string) => unknown> = {
     findRevision(text),
     findRevision(`"client_revision":${text}`.slice(0, 30).repeat(text.length / 30)),
   ],
+  'a group': (text) => readGroup(groupAnswer(text)),
+  'the results of a change of members': (text) => memberResults([text, `${text}@lid`], [participant(text)]),
   'an address': (text) => [parseChat(text), phoneVariants(text)],
+  'the members of a group': (text) => writeMemberList([{ ...person(text), role: 'member' }], 'en', 1000),
   // From Chatwoot: messages, contacts, files, answers.
   'a message of an agent': markdownToText,
   'the mentions of an agent': (text) => mentionMembers(text, new Map([['5511999', { phone: '5511999', lid: null }]])),
@@ -159,6 +179,16 @@ const readers: Record<string, (text: string) => unknown> = {
   ],
   'the depth of a body': (text) => {
     refuseDeepNesting(JSON.stringify(text))
+  },
+  'a person in a request': readMemberAddress,
+  'a form': (text) => {
+    const name = `Content-Disposition: form-data; ${text}; name=picture; filename=${text}`
+    const form = Buffer.from(`--x\r\n${name}\r\n\r\n${text}\r\n--x--\r\n`)
+    try {
+      readFormFile(form, `multipart/form-data; ${text}; boundary=x`, 'picture')
+    } catch (error) {
+      if (!(error instanceof BridgeError)) throw error
+    }
   },
   'the time of a callback': (text) => sentAt({ 'x-chatwoot-timestamp': text }),
   'a line of the log': (text) => {

@@ -42,6 +42,11 @@ export function groupRoutes(network: SimNetwork): RouteTable {
       }))
       return { ...groupView(group), results }
     },
+    'POST /groups/:jid/join': (call) => {
+      const { group, body } = parse(call)
+      group.join(correspondentAt(network, body.text('who')).user)
+      return groupView(group)
+    },
     'POST /groups/:jid/leave': (call) => {
       const { group, body } = parse(call)
       group.leave(correspondentAt(network, body.text('who')).user)
@@ -63,6 +68,9 @@ const CHANGES: Record<string, (call: GroupCall) => void> = {
   },
   announce: ({ group, actor, body }) => {
     group.setAnnounce(actor, body.flag('announce') ?? true)
+  },
+  approval: ({ group, actor, body }) => {
+    group.setApproval(actor, body.flag('on') ?? true)
   },
   ephemeral: ({ group, actor, body }) => {
     group.setEphemeral(actor, body.number('seconds'))

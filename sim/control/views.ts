@@ -79,6 +79,7 @@ export function groupView(group: SimGroup): Record<string, unknown> {
     ephemeral_seconds: group.ephemeralSeconds,
     addressing: group.addressing,
     creator: group.creator.phone,
+    requests: [...group.admission.requests.keys()].map(({ phone }) => phone),
     participants: [...group.roles].map(([user, role]) => ({ phone: user.phone, lid: user.lid, role })),
   }
 }

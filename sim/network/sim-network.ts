@@ -147,6 +147,12 @@ export class SimNetwork {
     return this.groups.create({ subject, creator: creator.user, participants, addressing })
   }
 
+  /** Creates a community. The members are members of its announcement group too. */
+  community(subject: string, creator: Correspondent, members: Correspondent[]) {
+    const participants = members.map((one) => one.user)
+    return this.groups.createCommunity({ subject, creator: creator.user, participants })
+  }
+
   /** Creates a channel that these accounts follow. */
   newsletter(...followers: SimPhone[]): SimNewsletter {
     this.#newsletters += 1

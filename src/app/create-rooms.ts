@@ -9,6 +9,7 @@ import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
 import { createDownstream, createNotices } from './create-helpdesk.ts'
 import { createInbound } from './inbound/create-inbound.ts'
+import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
@@ -72,6 +73,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
   stack.use(inbound.held)
   stack.use(inbound.inbound)
+  const { people } = inbound
+  const memberNotes = createMemberNotes(base, { instances, people, downstream })
   const outbound = createOutbound({
     config,
     clock,
@@ -81,7 +84,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     epoch,
     idFloorMs,
     accounts: instances,
-    people: inbound.people,
+    people,
     conversations: inbound.conversations,
     lostCallbacks: inbound.lostCallbacks,
     downstream,
@@ -91,11 +94,17 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     onSendStep: options.onSendStep ?? (() => Promise.resolve()),
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
+    onMembersAsked: (question) => {
+      memberNotes.asked(question)
+    },
+  })
+  const groups = createGroupService(base, {
+    ...{ instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
   })
 
   const sync = createSync({
     ...{ config, clock, log, database, epoch, instances, metrics, downstream, routing, identities },
-    people: inbound.people,
+    people,
     groups: inbound.groups,
     conversations: inbound.conversations,
     contexts: inbound.contexts,
@@ -138,5 +147,5 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   metrics.watchInstances(() => instances.counts())
   metrics.watchStates(() => instances.records())
   metrics.watchNetworkVersion(() => network.version.state.current)
-  return { storage, lifecycle, accounts, downstream, tenants, inbound, outbound, sync, setup, perInstance }
+  return { storage, lifecycle, accounts, downstream, tenants, inbound, outbound, groups, sync, setup, perInstance }
 }

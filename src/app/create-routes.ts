@@ -62,6 +62,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     usage: { usage, instances, clock },
     audit: { audit },
     deliveries: { instances, lifecycle: rooms.lifecycle.lifecycle },
+    groups: { groups: rooms.groups, instances },
     messages: {
       bodyLimit: config.http.bodyLimit,
       clock,

@@ -2,6 +2,20 @@
 
 import type { InstanceName } from './ids.ts'
 
+/** What a caller of the API did to a group. */
+export type GroupAction =
+  | 'group.create'
+  | 'group.name'
+  | 'group.topic'
+  | 'group.locked'
+  | 'group.announce'
+  | 'group.participants'
+  | 'group.leave'
+  /** The invite link was replaced. */
+  | 'group.invite'
+  | 'group.picture'
+  | 'group.requests'
+
 export type AuditAction =
   | 'instance.create'
   | 'instance.patch'
@@ -15,6 +29,7 @@ export type AuditAction =
   | 'instance.logout_told'
   /** WhatsApp did not confirm a logout within 30 days. */
   | 'instance.logout_expired'
+  | GroupAction
   | 'tenant.upsert'
   | 'tenant.patch'
   | 'tenant.delete'

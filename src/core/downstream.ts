@@ -261,6 +261,15 @@ export type OutgoingCommand =
   /** Callbacks are unordered: the conversation may have another status by now. */
   | { kind: 'status'; conversation: CallbackConversation; recipient: Recipient; isResolved: boolean }
   | { kind: 'typing'; conversation: CallbackConversation; recipient: Recipient; typing: boolean }
+  /** An agent asks the service for something in a private note. A note is never sent to the network. */
+  | {
+      kind: 'note'
+      conversation: CallbackConversation
+      recipient: Recipient
+      messageId: number
+      /** The members of the group whose conversation it is. */
+      asksFor: 'members'
+    }
   | {
       kind: 'ignored'
       reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' | 'unreadable'

@@ -1,8 +1,14 @@
 // The part of the network port that manages groups.
 
 import type { Person } from './address.ts'
-import type { Jid } from './ids.ts'
-import type { GroupMember } from './network.ts'
+import type { Destination } from './downstream.ts'
+import type { InstanceName, Jid } from './ids.ts'
+
+export type GroupMember = Person & {
+  name: string | null
+  redactedPhone: string | null
+  role: 'member' | 'admin' | 'superadmin'
+}
 
 export type GroupDetails = {
   id: string
@@ -24,10 +30,22 @@ export type GroupSummary = { id: string; subject: string; size: number; role: Gr
 
 export type MemberAction = 'add' | 'remove' | 'promote' | 'demote'
 
+/** An agent asked for the members in the conversation of a group. `noteId` is the message with the question. */
+export type MembersQuestion = {
+  instance: InstanceName
+  groupId: string
+  destination: Destination
+  conversationId: number
+  noteId: number
+}
+
 /** With this code the person gets into the group. It works for this person and until `expiresAt` (epoch milliseconds). */
 export type GroupInvitation = { code: string; expiresAt: number }
 
-/** `code` is the network's own code of a refusal; null when the change was made. `address` is the one that the caller gave. */
+/**
+ * `address` is the one that the caller gave. `code` is the network's own code of a refusal; null when the change was made;
+ * `unanswered` when the network did not say what became of the person.
+ */
 export type MemberResult = { address: Jid; code: string | null; invitation: GroupInvitation | null }
 
 export type CreatedGroup = { id: string; subject: string; results: readonly MemberResult[] }
@@ -74,8 +92,11 @@ export type GroupAdministration = {
   inviteCode(groupId: string): Promise<string>
   /** The old link stops working. Resolves with the new code. */
   revokeInvite(groupId: string): Promise<string>
-  /** A JPEG of 640 pixels at most on each side. */
-  setPicture(groupId: string, jpeg: Buffer): Promise<void>
+  /**
+   * Takes any picture and makes the square JPEG that the network takes. Bytes that are no picture are `refused` without a
+   * code.
+   */
+  setPicture(groupId: string, picture: Buffer): Promise<void>
   joinRequests(groupId: string): Promise<JoinRequest[]>
   decideRequests(groupId: string, action: 'approve' | 'reject', addresses: readonly Jid[]): Promise<MemberResult[]>
 }

@@ -113,7 +113,7 @@ type RevokeEvent = Envelope & { kind: 'revoke'; target: MessageKey }
 /** An event that only the secret of the message it refers to can open; see Network.unseal. Bytes are base64. */
 export type SealedEvent = Envelope & {
   kind: 'sealed'
-  purpose: 'poll_vote' | 'edit' | 'other'
+  purpose: 'poll_vote' | 'edit' | 'reaction' | 'other'
   target: MessageKey
   payload: string
   iv: string

@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { Person } from './address.ts'
+import type { GroupAdministration, GroupMember } from './group-administration.ts'
 import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
 
@@ -147,15 +148,11 @@ export type OutgoingContent =
   | { type: 'reaction'; target: MessageKey; emoji: string }
   | { type: 'edit'; target: MessageKey; text: string }
   | { type: 'revoke'; target: MessageKey }
+  /** A personal invitation to a group. The network gave the code for the recipient; `expiresAt` is in epoch milliseconds. */
+  | { type: 'group_invite'; groupId: string; subject: string; code: string; expiresAt: number; text: string }
 
 /** `isFirst`: the service knows no earlier message of the chat. */
 export type SendOptions = { after?: Promise<unknown> | undefined; isFirst?: boolean }
-
-export type GroupMember = Person & {
-  name: string | null
-  redactedPhone: string | null
-  role: 'member' | 'admin' | 'superadmin'
-}
 
 export type GroupInfo = { id: string; subject: string; members: readonly GroupMember[] }
 
@@ -178,6 +175,7 @@ export type NetworkSession = {
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */
   findPerson(phone: string): Promise<Person | null>
   groupInfo(groupId: string): Promise<GroupInfo>
+  readonly groups: GroupAdministration
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(address: Jid, typing: boolean): Promise<void>
@@ -215,6 +213,7 @@ export type SessionName = {
 export type Unsealing = { secret: string; sender: Person; ownJid: Jid; pollOptions: readonly string[] }
 export type UnsealedContent =
   | { type: 'poll_vote'; options: readonly string[] }
+  | { type: 'reaction'; emoji: string }
   | { type: 'edit'; content: MessageEvent['content']; mentions: readonly Person[] }
 
 /** The file cannot be fetched. `gone`: the server no longer has it, but the phone may; otherwise its content is damaged. */

@@ -195,6 +195,30 @@ test('the status of a conversation is read from both events that carry it', () =
   assert.deepEqual(nested, { ...resolved, isResolved: false })
 })
 
+test('a private note in which an agent asks for the members is a command; every other note is ignored', () => {
+  const note = { ...message, private: true, content: ' Members\n' }
+  assert.deepEqual(readCallback(note), {
+    kind: 'note',
+    conversation: named,
+    recipient,
+    messageId: 4712,
+    asksFor: 'members',
+  })
+  const others = [
+    { ...note, content: 'members?' },
+    { ...note, content: null },
+    { ...note, content: ['members'] },
+    { ...note, id: null },
+    { ...note, sender: null },
+    { ...note, sender: 'Ana' },
+    { ...note, sender: { id: 34, name: 'Bob' } },
+    { ...note, conversation: 'none' },
+    { ...note, private: 'true' },
+    { ...note, event: 'message_updated' },
+  ]
+  for (const other of others) assert.deepEqual(readCallback(other), { kind: 'ignored', reason: 'private' })
+})
+
 test('typing counts of agents and bots, neither of contacts nor in private notes', () => {
   const typing = (event: string, user: object, isPrivate = false) =>
     readCallback({ event: `conversation_typing_${event}`, user, conversation, is_private: isPrivate })

@@ -23,7 +23,7 @@ export function readCallback(body: unknown): OutgoingCommand {
   const payload = Payload.of(body)
   switch (eventOf(payload)) {
     case 'message_created':
-      return notForUs(payload) ?? readSend(payload)
+      return readNote(payload) ?? notForUs(payload) ?? readSend(payload)
     case 'message_updated':
       return readUpdate(payload)
     case 'conversation_updated':
@@ -43,6 +43,26 @@ function eventOf(payload: Payload): string {
   const event = payload.filledText('event')
   if (event === null && payload.has('message_type')) return 'message_created'
   return event ?? payload.requiredText('event')
+}
+
+/** Undefined unless the message is a private note in which an agent asks the service for something. */
+function readNote(message: Payload): OutgoingCommand | undefined {
+  if (message.raw('private') !== true || !asksForMembers(message.raw('content'))) return undefined
+  try {
+    const messageId = message.id('id')
+    if (messageId === null || !isAgent(message.object('sender'))) return undefined
+    const conversation = message.object('conversation')
+    const at = { conversation: conversationOf(message, conversation), recipient: recipientOf(conversation) }
+    return { kind: 'note', ...at, messageId, asksFor: 'members' }
+  } catch (error) {
+    // A refusal would make Chatwoot mark the note failed.
+    if (error instanceof BridgeError) return undefined
+    throw error
+  }
+}
+
+function asksForMembers(content: unknown): boolean {
+  return typeof content === 'string' && content.trim().toLowerCase() === 'members'
 }
 
 /** Ignores private notes, messages of contacts, and the messages that we posted: only ours have a source id. */

@@ -1,4 +1,4 @@
-// Reads request bodies: JSON for routes that take one, nothing for the others.
+// Reads request bodies: JSON for routes that take one, the bytes of a form with files, nothing for the others.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { BridgeError } from '../core/errors.ts'
@@ -20,6 +20,10 @@ export function addBodyParser(app: FastifyInstance): void {
     }
     try {
       refuseOtherMedia(request)
+      if (request.routeOptions.config.form) {
+        done(null, body)
+        return
+      }
       const text = decodeUtf8(body)
       refuseDeepNesting(text)
       void parse(request, text, done)
@@ -44,11 +48,16 @@ function decodeUtf8(body: Buffer): string {
 }
 
 function takesBody(request: FastifyRequest): boolean {
-  return request.routeOptions.schema?.body !== undefined
+  const { schema, config } = request.routeOptions
+  return schema?.body !== undefined || config.form !== undefined
 }
 
 function refuseOtherMedia(request: FastifyRequest): void {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (request.routeOptions.config.form) {
+    if (type === 'multipart/form-data') return
+    throw new BridgeError('SERVICE_UNSUPPORTED_MEDIA_TYPE', 'send the body as a form with "multipart/form-data"')
+  }
   if (type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type)) return
   throw new BridgeError('SERVICE_UNSUPPORTED_MEDIA_TYPE', 'send the body as JSON with "Content-Type: application/json"')
 }

@@ -1,6 +1,7 @@
 // Builds one connection: the socket, the keys that it may use, and the parts that receive, send and ask.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Person } from '../core/address.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
@@ -21,6 +22,7 @@ import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import { personOf } from './decode/origin.ts'
+import { WhatsappGroups } from './groups/whatsapp-groups.ts'
 import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from './library/library.ts'
@@ -31,10 +33,10 @@ import { learnTimersFromHistory } from './receive/history-timers.ts'
 import { noteMigrationSigns } from './receive/migration-signs.ts'
 import { NameListener } from './receive/name-listener.ts'
 import { NewIdentities } from './receive/new-identities.ts'
+import { acknowledgePassedOver, isPassedOver } from './receive/passed-over.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
 import { ReceiptStanzas } from './receive/receipt-stanzas.ts'
-import { acknowledgeStatusUpdates, isStatusUpdate } from './receive/status-updates.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
 import type { VersionInUse } from './version/client-version.ts'
@@ -70,6 +72,7 @@ export type Connection = {
   sender: MessageSender
   presence: OwnPresence
   queries: ServerQueries
+  groups: WhatsappGroups
   phoneMessages: PhoneMessages
   journal: Journal
   /** Runs work where faults are traced to this connection. */
@@ -103,7 +106,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const storeSalt = (salt: Uint8Array | null) => void connectionKeys.set(saltChange(salt)).catch(ignoreRejection)
   const hooks = {
     isHeard: (event: string) => isHeard(event, isLeaving),
-    isWithheld: (event: string, ...args: unknown[]) => isStatusUpdate(event, args[0] as BinaryNode),
+    isWithheld: (event: string, ...args: unknown[]) => isPassedOver(event, args[0] as BinaryNode),
     onFault: owner.onListenerFault,
     beforeListeners: (event: string, ...args: unknown[]) => storeFirst(event, args[0] as BinaryNode),
   }
@@ -116,12 +119,18 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   new NameListener(receiving).listen(socket)
   learnTimersFromHistory(socket, account)
   noteMigrationSigns(socket, account.addressing)
-  if (!isLeaving) acknowledgeStatusUpdates({ ...receiving, socket })
+  if (!isLeaving) acknowledgePassedOver({ ...receiving, socket })
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, log, gone, ask, agent, findSent })
-  return { socket, connectionKeys, sender, presence, queries, phoneMessages, journal, inside }
+  const groups = new WhatsappGroups({
+    queries,
+    clock,
+    own: () => ownPerson(creds),
+    forget: rosters.forget.bind(rosters),
+  })
+  return { socket, connectionKeys, sender, presence, queries, groups, phoneMessages, journal, inside }
 }
 
 /** A session that is leaving confirms nothing. `BacklogDrain` asks for the messages that wait on the server. */
@@ -143,7 +152,7 @@ function createReceiver(
   { connectionKeys, keyHolders, newIdentities, gone, onPhoneMessage }: ReceiverParts,
 ) {
   const { instance, store, reception, nextId, isOff } = receiving
-  const own = () => personOf(creds.me?.id, creds.me?.lid) ?? { phone: null, lid: null }
+  const own = () => ownPerson(creds)
   const now = () => clock.now()
   const entries = new JournalEntries({
     account,
@@ -164,4 +173,8 @@ function createReceiver(
   const storeFirst = (event: string, stanza: BinaryNode) =>
     event === 'CB:receipt' ? receipts.report(stanza) : plainStanzas.storeFirst(event, stanza)
   return { journal, storeFirst }
+}
+
+function ownPerson({ me }: AuthenticationCreds): Person {
+  return personOf(me?.id, me?.lid) ?? { phone: null, lid: null }
 }

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Person } from '../core/address.ts'
+import type { GroupAdministration } from '../core/group-administration.ts'
 import type { Jid, NetworkMessageId } from '../core/ids.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
 import { writeReason } from '../core/reasons/reason.ts'
@@ -117,6 +118,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   groupInfo(groupId: string): Promise<GroupInfo> {
     const { queries } = this.#connection
     return askGroupInfo(groupId, (to, content) => queries.query({ xmlns: 'w:g2', type: 'get', to }, content))
+  }
+
+  get groups(): GroupAdministration {
+    return this.#connection.groups
   }
 
   markRead(keys: readonly MessageKey[]): Promise<void> {

@@ -165,15 +165,15 @@ test('a member who is not an administrator may not make reserved changes', async
   group.setLocked(bob.user, true)
   group.setAnnounce(bob.user, true)
   await using client = await TestClient.linked(network, phone)
-  await assert.rejects(client.socket.groupUpdateSubject(group.jid, 'Mine'), { data: 403 })
-  await assert.rejects(client.socket.groupSettingUpdate(group.jid, 'unlocked'), { data: 403 })
-  await assert.rejects(client.socket.groupParticipantsUpdate(group.jid, [eve.user.lidJid], 'remove'), { data: 403 })
+  await assert.rejects(client.socket.groupUpdateSubject(group.jid, 'Mine'), { data: 401 })
+  await assert.rejects(client.socket.groupSettingUpdate(group.jid, 'unlocked'), { data: 401 })
+  await assert.rejects(client.socket.groupParticipantsUpdate(group.jid, [eve.user.lidJid], 'remove'), { data: 401 })
   const sent = await client.socket.sendMessage(group.jid, { text: 'not allowed' })
   assert.equal(await client.acknowledged(sent?.key.id), '403')
   assert.throws(() => eve.text(group, 'me neither'), /403/)
   assert.throws(() => {
     group.setSubject(eve.user, 'nor this')
-  }, /forbidden/)
+  }, /not-authorized/)
 })
 
 test('the client reads, renews and accepts an invitation link', async () => {

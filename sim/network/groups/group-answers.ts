@@ -1,18 +1,17 @@
 // Default answers to the group queries of clients: reading, creating, changing, joining, leaving.
 import type { Directory } from '../server/directory.ts'
-import { IqError, type IqHandler, type IqTable, type Query } from '../server/iq-router.ts'
+import { IqError, type IqHandler, type IqTable } from '../server/iq-router.ts'
 import type { User } from '../server/user.ts'
 import { child, children, stanza, textOf, type Stanza } from '../wire/stanza.ts'
 import { groupNode } from './group-node.ts'
 import type { GroupRegistry } from './group-registry.ts'
-import type { ParticipantChange, SimGroup } from './sim-group.ts'
+import { acceptableSubject, memberAnswers } from './member-answers.ts'
+import { requestAnswers } from './request-answers.ts'
+import type { SimGroup } from './sim-group.ts'
 
 type Deps = { groups: GroupRegistry; directory: Directory }
 
 export function groupAnswers({ groups, directory }: Deps): IqTable {
-  const participants = (action: ParticipantChange): IqHandler => {
-    return (query) => [changeParticipants(query, action, groups, directory)]
-  }
   return {
     'w:g2 get query': ({ iq, device }) => {
       const group = groups.get(iq.attrs.to)
@@ -20,19 +19,12 @@ export function groupAnswers({ groups, directory }: Deps): IqTable {
       return [groupNode(group)]
     },
     'w:g2 get participating': ({ device }) => [stanza('groups', {}, groups.of(device.user).map(groupNode))],
-    'w:g2 set create': ({ device, content }) => {
-      const users = usersIn(content, directory).flatMap(({ user }) => (user ? [user] : []))
-      const subject = content?.attrs.subject ?? ''
-      return [groupNode(groups.create({ subject, creator: device.user, participants: users }))]
-    },
     'w:g2 set leave': ({ device, content }) => {
       for (const one of children(content, 'group')) groups.get(one.attrs.id).leave(device.user)
       return [stanza('leave', {}, children(content, 'group'))]
     },
-    'w:g2 set add': participants('add'),
-    'w:g2 set remove': participants('remove'),
-    'w:g2 set promote': participants('promote'),
-    'w:g2 set demote': participants('demote'),
+    ...memberAnswers(groups, directory),
+    ...requestAnswers(groups, directory),
     ...settingAnswers(groups),
     ...inviteAnswers(groups),
   }
@@ -42,9 +34,11 @@ type Change = (group: SimGroup, actor: User, content: Stanza | undefined) => voi
 
 const SETTINGS: Record<string, Change> = {
   subject: (group, actor, content) => {
-    group.setSubject(actor, textOf(content) ?? '')
+    group.setSubject(actor, acceptableSubject(textOf(content)))
   },
   description: (group, actor, content) => {
+    // A description must name the one before: two people do not overwrite each other.
+    if (content?.attrs.prev !== group.description?.id) throw new IqError(409, 'conflict')
     group.setDescription(actor, textOf(child(content, 'body')), content?.attrs.id)
   },
   locked: (group, actor) => {
@@ -61,6 +55,9 @@ const SETTINGS: Record<string, Change> = {
   },
   ephemeral: (group, actor, content) => {
     group.setEphemeral(actor, Number(content?.attrs.expiration ?? '0'))
+  },
+  membership_approval_mode: (group, actor, content) => {
+    group.setApproval(actor, child(content, 'group_join')?.attrs.state === 'on')
   },
   not_ephemeral: (group, actor) => {
     group.setEphemeral(actor, 0)
@@ -84,37 +81,19 @@ function inviteAnswers(groups: GroupRegistry): IqTable {
       const code = content?.attrs.code
       if (code !== undefined) return [groupNode(groups.byInvite(code))]
       const group = groups.get(iq.attrs.to)
-      group.mustBeMember(device.user)
+      group.mustBeAdmin(device.user)
       return [stanza('invite', { code: group.inviteCode })]
     },
     'w:g2 set invite': ({ iq, device, content }) => {
       const code = content?.attrs.code
       if (code === undefined) return [stanza('invite', { code: groups.get(iq.attrs.to).renewInvite(device.user) })]
       const group = groups.byInvite(code)
-      group.join(device.user)
-      return [stanza('group', { jid: group.jid })]
+      const isIn = group.join(device.user)
+      return [stanza(isIn ? 'group' : 'membership_approval_request', { jid: group.jid })]
+    },
+    'w:g2 set accept': ({ iq, device, content }) => {
+      groups.get(iq.attrs.to).accept(device.user, content?.attrs.code)
+      return []
     },
   }
-}
-
-function usersIn(node: Stanza | undefined, directory: Directory): { jid: string; user: User | undefined }[] {
-  return children(node, 'participant').map(({ attrs }) => {
-    const { jid } = attrs
-    if (jid === undefined) throw new IqError(400, 'bad-request')
-    return { jid, user: directory.find(jid) }
-  })
-}
-
-function changeParticipants(
-  { iq, device, content }: Query,
-  action: ParticipantChange,
-  groups: GroupRegistry,
-  directory: Directory,
-): Stanza {
-  const group = groups.get(iq.attrs.to)
-  const results = usersIn(content, directory).map(({ jid, user }) => {
-    const outcome = user ? group.change(device.user, action, user) : 404
-    return stanza('participant', { jid, error: outcome === 200 ? undefined : String(outcome) })
-  })
-  return stanza(action, {}, results)
 }

@@ -1,6 +1,6 @@
 // Builds the description of a group that queries and notifications carry.
 import type { Addressing, User } from '../server/user.ts'
-import { stanza, type Stanza } from '../wire/stanza.ts'
+import { stanza, type Attributes, type Stanza } from '../wire/stanza.ts'
 
 export type GroupRole = 'superadmin' | 'admin' | 'member'
 export type GroupDescription = { id: string; body: string; author: User; t: string }
@@ -17,7 +17,11 @@ export type GroupFacts = {
   readonly locked: boolean
   readonly announce: boolean
   readonly ephemeralSeconds: number
+  readonly admission: { readonly needsApproval: boolean }
+  readonly community: CommunityPart | undefined
 }
+/** A community is a group without messages. Its announcement group and its other groups name the community. */
+export type CommunityPart = { kind: 'community' } | { kind: 'announcements' | 'group'; parent: string }
 
 export function groupNode(group: GroupFacts): Stanza {
   const { addressing } = group
@@ -38,12 +42,14 @@ export function groupNode(group: GroupFacts): Stanza {
 
 function participantNodes(group: GroupFacts): Stanza[] {
   return [...group.roles].map(([user, role]) =>
-    stanza('participant', {
-      jid: user.jid(group.addressing),
-      ...(group.addressing === 'lid' ? user.groupPhone() : { lid: user.lidJid }),
-      type: role === 'member' ? undefined : role,
-    }),
+    stanza('participant', { ...namesIn(group, user), type: role === 'member' ? undefined : role }),
   )
+}
+
+/** Both addresses of a user, as the group shows them. */
+export function namesIn({ addressing }: Pick<GroupFacts, 'addressing'>, user: User): Attributes {
+  const other = addressing === 'lid' ? user.groupPhone() : { lid: user.lidJid }
+  return { jid: user.jid(addressing), ...other }
 }
 
 function settingNodes(group: GroupFacts): Stanza[] {
@@ -60,5 +66,15 @@ function settingNodes(group: GroupFacts): Stanza[] {
   if (group.locked) nodes.push(stanza('locked'))
   if (group.announce) nodes.push(stanza('announcement'))
   if (group.ephemeralSeconds > 0) nodes.push(stanza('ephemeral', { expiration: String(group.ephemeralSeconds) }))
-  return nodes
+  if (group.admission.needsApproval) {
+    nodes.push(stanza('membership_approval_mode', {}, [stanza('group_join', { state: 'on' })]))
+  }
+  return [...nodes, ...communityNodes(group.community)]
+}
+
+function communityNodes(part: CommunityPart | undefined): Stanza[] {
+  if (!part) return []
+  if (part.kind === 'community') return [stanza('parent', { default_membership_approval_mode: 'request_required' })]
+  const linked = stanza('linked_parent', { jid: part.parent })
+  return part.kind === 'announcements' ? [linked, stanza('default_sub_group')] : [linked]
 }

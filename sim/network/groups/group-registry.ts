@@ -27,6 +27,16 @@ export class GroupRegistry {
     return group
   }
 
+  /** Creates a community with its announcement group, in which only administrators write. */
+  createCommunity(facts: NewGroup): { community: SimGroup; announcements: SimGroup } {
+    const community = this.create(facts)
+    community.community = { kind: 'community' }
+    const announcements = this.create(facts)
+    announcements.community = { kind: 'announcements', parent: community.jid }
+    announcements.announce = true
+    return { community, announcements }
+  }
+
   find(jid: string): SimGroup | undefined {
     return this.#groups.get(jid)
   }

@@ -1,5 +1,6 @@
 // Default answers about files: the upload address and profile pictures.
 import type { GroupRegistry } from '../groups/group-registry.ts'
+import { SimGroup } from '../groups/sim-group.ts'
 import type { Directory } from '../server/directory.ts'
 import { IqError, type IqTable, type Query } from '../server/iq-router.ts'
 import { isGroupJid } from '../wire/jid.ts'
@@ -18,6 +19,13 @@ export function mediaAnswers({ host, directory, groups, pictures }: Deps): IqTab
     if (!owner) throw new IqError(404, 'item-not-found')
     return owner
   }
+  /** A user changes the own picture, and the pictures of groups if the group allows it. */
+  const changeableBy = (query: Query): PictureOwner => {
+    const owner = ownerOf(query)
+    if (owner instanceof SimGroup) owner.mayEdit(query.device.user)
+    else if (owner !== query.device.user) throw new IqError(401, 'not-authorized')
+    return owner
+  }
   return {
     'w:m set media_conn': () => {
       const upload = stanza('host', { hostname: host.host, maxContentLengthBytes: '100000000' })
@@ -32,12 +40,19 @@ export function mediaAnswers({ host, directory, groups, pictures }: Deps): IqTab
       return [stanza('picture', { id: picture.id, type, url, direct_path: directPath })]
     },
     'w:profile:picture set picture': (query) => {
-      pictures.set(ownerOf(query), bytesOf(query.content), query.device.user)
-      return []
+      const owner = changeableBy(query)
+      const jpeg = bytesOf(query.content)
+      if (!jpeg || !isJpeg(jpeg)) throw new IqError(406, 'not-acceptable')
+      pictures.set(owner, jpeg, query.device.user)
+      return [stanza('picture', { id: owner.picture?.id })]
     },
     'w:profile:picture set': (query) => {
-      pictures.set(ownerOf(query), undefined, query.device.user)
+      pictures.set(changeableBy(query), undefined, query.device.user)
       return []
     },
   }
+}
+
+function isJpeg(bytes: Buffer): boolean {
+  return bytes[0] === 0xff && bytes[1] === 0xd8
 }

@@ -67,6 +67,11 @@ export class Author extends Correspondent {
     return this.#aside(sent, sealed.sealedEdit(edited, this.#sealOf(sent)))
   }
 
+  /** A reaction as phones send it in the announcement group of a community. */
+  sealedReaction(about: ReceivedMessage | SentMessage, emoji: string): SentMessage {
+    return this.#aside(about, sealed.sealedReaction(emoji, this.#sealOf(about)))
+  }
+
   revoke(sent: SentMessage | ReceivedMessage): SentMessage {
     return this.#aside(sent, contents.revoke(this.refTo(sent)))
   }

@@ -68,7 +68,7 @@ export function poll(question: string, options: string[], secret: Buffer, select
 /** The `type` attribute that a sending client puts on the stanza. */
 export function stanzaType(sent: proto.IMessage): string {
   const message = unwrap(sent)
-  if (message.reactionMessage) return 'reaction'
+  if (message.reactionMessage ?? message.encReactionMessage) return 'reaction'
   if (message.pollCreationMessageV3 ?? message.pollUpdateMessage) return 'poll'
   const media =
     message.imageMessage ??

@@ -24,6 +24,7 @@ export function textOfMessage(message: proto.IMessage): string | undefined {
     content.imageMessage?.caption ??
     content.videoMessage?.caption ??
     content.documentMessage?.caption ??
+    content.groupInviteMessage?.caption ??
     undefined
   )
 }

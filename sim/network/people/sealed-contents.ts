@@ -31,6 +31,13 @@ export function sealedEdit(edited: proto.IMessage, seal: Seal): proto.IMessage {
   }
 }
 
+/** Builds a reaction as phones send it in the announcement group of a community. */
+export function sealedReaction(emoji: string, seal: Seal): proto.IMessage {
+  const plain = proto.Message.ReactionMessage.encode({ text: emoji, senderTimestampMs: seal.at }).finish()
+  const sealed = { encPayload: closed(plain, 'Enc Reaction', seal), encIv: seal.iv }
+  return { encReactionMessage: { targetMessageKey: messageKey(seal.about), ...sealed } }
+}
+
 function closed(
   plain: Uint8Array,
   purpose: string,

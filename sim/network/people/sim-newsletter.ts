@@ -3,7 +3,7 @@ import type { SimClock } from '../../shiftable-clock.ts'
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionDevice } from '../server/companion-device.ts'
-import { stanza, unixSeconds } from '../wire/stanza.ts'
+import { stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 
 type Follower = { readonly companions: readonly CompanionDevice[] }
 type Deps = { random: SeededRandom; clock: SimClock; followers: Follower[] }
@@ -20,11 +20,16 @@ export class SimNewsletter {
 
   /** Returns the id of the post. */
   post(message: proto.IMessage): string {
+    return this.deliver(stanza('plaintext', {}, proto.Message.encode(message).finish()))
+  }
+
+  /** Delivers any content, also one that no client knows. Returns the id. */
+  deliver(content: Stanza): string {
     const { random, clock, followers } = this.#deps
     const id = random.hex(16)
     this.#posts += 1
     const attributes = { id, from: this.jid, type: 'text', server_id: String(this.#posts), t: unixSeconds(clock) }
-    const node = stanza('message', attributes, [stanza('plaintext', {}, proto.Message.encode(message).finish())])
+    const node = stanza('message', attributes, [content])
     for (const device of followers.flatMap((one) => one.companions)) device.deliver(node)
     return id
   }

@@ -16,7 +16,8 @@ export interface GroupMembership {
   /** After how many seconds its messages disappear; 0 or undefined when they stay. */
   readonly ephemeralSeconds?: number
   members(): Iterable<User>
-  maySend(user: User): boolean
+  /** `type` is the type of the stanza, such as `text` or `reaction`. */
+  maySend(user: User, type: string | undefined): boolean
   /** Devices that get the ciphertexts of the group although their owners are no members. */
   readonly listeners?: Iterable<Device>
 }
@@ -104,7 +105,7 @@ export class MessageSwitch {
   #toGroup(sender: Device, to: string, fanout: Fanout): number | undefined {
     const group = this.#findGroup(to)
     if (!group) return 404
-    if (!group.maySend(sender.user)) return 403
+    if (!group.maySend(sender.user, fanout.node.attrs.type)) return 403
     const envelope = groupEnvelope(sender, group, fanout.node)
     const only = fanout.node.attrs.participant
     if (only !== undefined) {

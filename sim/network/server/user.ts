@@ -27,6 +27,8 @@ export class User {
   hidesPhone = false
   /** While true, users who meet this user by phone number do not learn the LID, as if this user had none. */
   hidesLid = false
+  /** While true, other users can only invite this user to groups. */
+  refusesGroups = false
   /** While true, the server tells no client about this user's devices. */
   isUnnamed = false
   /** While true, the server hands out no keys of this user's devices. */

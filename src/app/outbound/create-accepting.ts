@@ -40,7 +40,7 @@ type Parts = {
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage } = deps
+  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage, onMembersAsked } = deps
   const { recipients } = parts.sending
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
   const firstCallbacks = new FirstCallbacks({ store: parts.stores.firstCallbacks, clock, log })
@@ -60,7 +60,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock }),
     outbound: acceptor,
     changes,
-    events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, clock, log }),
+    events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, onMembersAsked, clock, log }),
     ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
     clock,

@@ -43,6 +43,8 @@ export function createOutbound(deps: OutboundDeps) {
     outbox: stores.outbox,
     banRisk,
     limits: sending.limits,
+    /** What holds for an invitation to a group. */
+    guards: { recipients: sending.recipients, restrictions, pace, metrics: sending.metrics },
     sent: stores.sent,
     webhook: accepting.webhook,
     clocks,

@@ -7,6 +7,7 @@ import type { AccountDirectory } from '../../bridge/outbound/send/sending-accoun
 import type { People } from '../../bridge/people/people.ts'
 import type { Config } from '../../config/config.ts'
 import type { Downstream } from '../../core/downstream.ts'
+import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import type { Usage } from '../../ledger/usage.ts'
@@ -38,6 +39,8 @@ export type OutboundDeps = {
     text: string,
     destinationKey: DestinationKey,
   ) => Promise<void> | undefined
+  /** An agent asked for the members of a group. */
+  onMembersAsked: (question: MembersQuestion) => void
   clock: Clock
   log: Log
   stack: AsyncDisposableStack

@@ -69,6 +69,11 @@ export class InboundMetrics {
   }
 }
 
+/** The kind under which the result of an event is counted: a sealed reaction is a reaction. */
+export function resultKindOf(event: NetworkEvent): string {
+  return event.kind === 'sealed' && event.purpose === 'reaction' ? 'reaction' : event.kind
+}
+
 function kindOf(event: NetworkEvent): string {
   if (event.kind === 'message') return event.content.type === 'media' ? event.content.media : event.content.type
   if (event.kind !== 'sealed') return event.kind

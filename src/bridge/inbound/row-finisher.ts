@@ -4,6 +4,7 @@ import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-s
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { PostOutcome } from './exactly-once-poster.ts'
+import { resultKindOf } from './inbound-metrics.ts'
 import type { InboundMetrics, RealtimeResult } from './inbound-metrics.ts'
 
 type Deps = {
@@ -31,7 +32,7 @@ export class RowFinisher {
   async finish(row: InboxRow, result: RealtimeResult): Promise<void> {
     const { inbox, epoch, metrics } = this.#deps
     await inbox.remove(epoch(), row.id)
-    metrics.countResult(row.instance, row.event.kind, result)
+    metrics.countResult(row.instance, resultKindOf(row.event), result)
     this.#log(row, { result })
   }
 
@@ -43,7 +44,7 @@ export class RowFinisher {
     if (outcome === 'duplicate') await inbox.remove(epoch(), id)
     if (outcome === 'duplicate') metrics.duplicate(instance, event.kind)
     else metrics.accepted(instance)
-    metrics.countResult(instance, event.kind, result)
+    metrics.countResult(instance, resultKindOf(event), result)
     this.#log(row, { result, ...facts })
   }
 

@@ -1,5 +1,5 @@
 // Follows what callbacks show beside messages: that they arrive, and that an agent types, has seen a conversation, wrote in it,
-// or resolved it.
+// resolved it, or asks the service for something in a note.
 
 import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
 import type { LostCallbacks } from '../conversations/lost-callbacks.ts'
@@ -7,17 +7,22 @@ import type { Route } from '../conversations/route.ts'
 import type { AgentActivity } from './agent-activity.ts'
 import type { AnswerRoutes } from './accept/answer-routes.ts'
 import type { SendAnswer } from './accept/send-answer.ts'
+import { parseChat } from '../../core/address.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
+import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 
 type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
+
+type Observed = Command<'seen' | 'typing' | 'status' | 'note'>
 
 type Deps = {
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   answers: Pick<AnswerRoutes, 'findRoute' | 'ownerOf'>
   lostCallbacks: Pick<LostCallbacks, 'heard'>
+  onMembersAsked: (question: MembersQuestion) => void
   clock: Clock
   log: Log
 }
@@ -35,16 +40,17 @@ export class ConversationEvents {
   }
 
   /** In the background, and only for conversations of the destination of the instance. */
-  follow(route: Route, command: Command<'seen' | 'typing' | 'status'>): void {
+  follow(route: Route, command: Observed): void {
     if (!isOurs(route, command)) return
     const { conversations, log } = this.#deps
     const { destination, sender } = route
     const { conversationId } = command.conversation
-    if (command.kind !== 'typing' && command.isResolved && destination && conversationId !== null) {
+    if ('isResolved' in command && command.isResolved && destination && conversationId !== null) {
       conversations.mayBeResolved(destination.key, conversationId)
     }
     if (command.kind === 'status') return
-    this.#observe(route, command).catch((err: unknown) => {
+    const observed = command.kind === 'note' ? this.#ask(route, command) : this.#observe(route, command)
+    observed.catch((err: unknown) => {
       log.debug({ err, instance: sender.name }, 'what an agent does could not be shown')
     })
   }
@@ -62,6 +68,17 @@ export class ConversationEvents {
     if (hasUnread && destination && conversation.conversationId !== null) {
       activity.seen(destination, conversation.conversationId, clock.now())
     }
+  }
+
+  /** Only the conversation of a group has members to ask for. */
+  async #ask(route: Route, command: Command<'note'>): Promise<void> {
+    const { answers, onMembersAsked } = this.#deps
+    const { conversationId } = command.conversation
+    const { sender, destination, ref } = await answers.findRoute(route, command)
+    const chat = ref && parseChat(ref.jid)
+    if (chat?.kind !== 'group' || !destination || conversationId === null) return
+    const question = { instance: sender.name, groupId: chat.id, destination, conversationId }
+    onMembersAsked({ ...question, noteId: command.messageId })
   }
 
   /** Typing, seen and online are shown by the account that owns the conversation. */
@@ -85,7 +102,7 @@ export class ConversationEvents {
   }
 }
 
-function isOurs({ destination }: Route, { conversation }: Command<'seen' | 'typing' | 'status'>): boolean {
+function isOurs({ destination }: Route, { conversation }: Observed): boolean {
   const { accountId, inboxId } = conversation
   const isAccount = accountId === null || accountId === destination?.accountId
   return isAccount && (inboxId === null || inboxId === destination?.inboxId)

@@ -2,8 +2,9 @@
 // share the answer.
 
 import type { Person } from '../../core/address.ts'
+import type { GroupMember } from '../../core/group-administration.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import type { GroupInfo, GroupMember, NetworkSession } from '../../core/network.ts'
+import type { GroupInfo, NetworkSession } from '../../core/network.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { withDeadline } from '../../lib/clock.ts'

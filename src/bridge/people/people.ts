@@ -72,6 +72,25 @@ export class People implements PerInstance {
     return this.#cached(instance, person) ?? this.#lanes.run(instance, () => this.#find(instance, person))
   }
 
+  /** The records of those among the people who have one, with a single question to storage. */
+  lookUpAll(instance: InstanceName, people: readonly Person[]): Promise<(person: Person) => PersonRecord | undefined> {
+    return this.#lanes.run(instance, async () => {
+      const found = new Map<string, PersonRecord>()
+      const note = (record: PersonRecord) => {
+        if (record.phone !== null) found.set(record.phone, record)
+        if (record.lid !== null) found.set(`lid-${record.lid}`, record)
+      }
+      const unknown = people.filter((person) => {
+        const cached = this.#cached(instance, person)
+        if (cached) note(cached)
+        return !cached
+      })
+      const stored = unknown.length === 0 ? [] : await this.#deps.store.findAll(instance, unknown)
+      for (const record of stored) note(this.#remember(instance, record))
+      return ({ phone, lid }) => found.get(`lid-${lid ?? ''}`) ?? found.get(phone ?? '')
+    })
+  }
+
   /** False when the record was changed, merged or forgotten since the caller got it. */
   isCurrent(instance: InstanceName, record: PersonRecord): boolean {
     return record === unknownPerson || this.#cached(instance, record) === record

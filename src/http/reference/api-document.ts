@@ -1,10 +1,13 @@
 // The parts of an OpenAPI document that the reference page shows.
 
+export const formType = 'multipart/form-data'
+
 type Constant = string | number | boolean | null
 
 export type ApiSchema = {
   type?: string
   format?: string
+  pattern?: string
   description?: string
   nullable?: boolean
   properties?: Record<string, ApiSchema>

@@ -1,6 +1,6 @@
 // Makes the example request and the example answer of an operation from its schemas.
 
-import { bodyOf, successOf, valuesOf } from './api-document.ts'
+import { bodyOf, formType, successOf, valuesOf } from './api-document.ts'
 import type { ApiSchema, Operation } from './api-document.ts'
 import { exampleValues, operationValues, shownOptions, wholeAnswers, wholeRequests } from './example-values.ts'
 
@@ -14,6 +14,7 @@ export function exampleBody(operation: Operation): Example | undefined {
   const whole = wholeRequests[operation.id]
   if (whole !== undefined) return { value: whole, schema: {} }
   const body = bodyOf(operation.requestBody)
+  if (body?.type === formType) return undefined
   return body && { value: exampleOf(body.schema, operation.id), schema: body.schema }
 }
 
@@ -64,7 +65,11 @@ function fits(value: unknown, schema: ApiSchema): boolean {
   if (value === null) return schema.nullable === true
   const values = valuesOf(schema)
   if (values) return values.some((each) => each === value)
-  if (Array.isArray(value)) return schema.type === 'array'
+  if (Array.isArray(value)) return schema.type === 'array' && value.every((each) => fits(each, schema.items ?? {}))
   if (schema.type === 'integer' || schema.type === 'number') return typeof value === 'number'
-  return typeof value === schema.type
+  return typeof value === schema.type && (schema.pattern === undefined || matches(value, schema.pattern))
+}
+
+function matches(value: unknown, pattern: string): boolean {
+  return typeof value === 'string' && new RegExp(pattern, 'u').test(value)
 }

@@ -2,6 +2,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import { BridgeError } from '../../core/errors.ts'
 
 declare module 'fastify' {
@@ -12,6 +13,8 @@ declare module 'fastify' {
     unlimited?: true
     /** The handler gets the bytes as they came: it checks a signature over them. */
     rawBody?: true
+    /** The body is a form with files, and has these fields. The handler gets the bytes as they came. */
+    form?: TSchema
   }
 }
 

@@ -15,7 +15,7 @@ export function commonStatuses({ method, config, schema }: Route): number[] {
     ...when(checksInput, 400),
     ...when(config?.public !== true, 401),
     ...when(readsBody, 408, 413),
-    ...when(schema?.body !== undefined, 415),
+    ...when(schema?.body !== undefined || config?.form !== undefined, 415),
     ...when(isLimited, 429),
     500,
     // A standby and a process under load answer nothing but health and metrics.

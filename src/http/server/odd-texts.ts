@@ -21,7 +21,8 @@ export function refuseOddTexts(app: HttpApp): void {
 /** The path to the first such text. The body parser limits the depth. */
 function findOdd(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed() ? [] : undefined
-  if (typeof value !== 'object' || value === null) return undefined
+  // Bytes are no text.
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return undefined
   for (const [key, each] of Object.entries(value)) {
     const found = findOdd(each)
     if (found) return [key, ...found]

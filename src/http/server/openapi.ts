@@ -22,6 +22,7 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
       tags: [
         { name: 'instances', description: 'Linked accounts' },
         { name: 'pairing', description: 'Linking an account and its connection' },
+        { name: 'groups', description: 'Groups of an account and their members' },
         { name: 'messages', description: 'Callbacks of the helpdesk, and messages that were sent' },
         { name: 'tenants', description: 'Which helpdesk an owner tag talks to' },
         { name: 'observability', description: 'Usage, audit, outbox and ban risk' },
@@ -36,7 +37,9 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
     // A route declares once whether it is public and what it takes; the document shows what follows from that.
     transform: ({ schema, url, route }) => {
       const response = { ...errorResponses(commonStatuses(route)), ...(schema.response as object | undefined) }
-      return { url, schema: { ...schema, response, ...(route.config?.public && { security: [] }) } }
+      const { form, public: isPublic } = route.config ?? {}
+      const body = form && { body: form, consumes: ['multipart/form-data'] }
+      return { url, schema: { ...schema, ...body, response, ...(isPublic && { security: [] }) } }
     },
   })
   const open = { config: { public: true as const }, schema: { hide: true } }

@@ -28,6 +28,8 @@ import { addAuditRoute } from '../routes/audit.ts'
 import type { AuditDeps } from '../routes/audit.ts'
 import { addDeliveryRoutes } from '../routes/deliveries.ts'
 import type { DeliveryDeps } from '../routes/deliveries.ts'
+import { addGroupRoutes } from '../routes/groups.ts'
+import type { GroupDeps } from '../routes/group-schemas.ts'
 import { addHealthRoute } from '../routes/health.ts'
 import type { HealthDeps } from '../routes/health.ts'
 import { addInstanceRoutes } from '../routes/instances.ts'
@@ -77,6 +79,7 @@ export type ServerRoutes = {
   usage: UsageDeps
   audit: AuditDeps
   deliveries: DeliveryDeps
+  groups: GroupDeps
   messages: MessageDeps
   outbox: OutboxDeps
 }
@@ -132,6 +135,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addUsageRoutes(app, routes.usage)
   addAuditRoute(app, routes.audit)
   addDeliveryRoutes(app, routes.deliveries)
+  addGroupRoutes(app, routes.groups)
   addMessageRoutes(app, routes.messages, newBodyMemory())
   addOutboxRoutes(app, routes.outbox)
   addEntryPages(app, staticFiles)

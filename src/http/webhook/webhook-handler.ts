@@ -81,10 +81,13 @@ export class WebhookHandler {
   }
 
   async #follow(route: Route, { command, sentAt }: Callback, leftMs: number): Promise<WebhookAnswer> {
-    if (command.kind !== 'ignored' && this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
+    if (command.kind === 'ignored') return { kind: 'ignored', reason: command.reason }
+    if (command.kind === 'note') {
+      this.#deps.events.follow(route, command)
+      return { kind: 'ignored', reason: 'private' }
+    }
+    if (this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
     switch (command.kind) {
-      case 'ignored':
-        return { kind: 'ignored', reason: command.reason }
       case 'send':
         return this.#send(route, { command, sentAt }, leftMs)
       case 'changed':
@@ -109,7 +112,7 @@ export class WebhookHandler {
   }
 
   /** Messages to the operations contact never reach the network or a counter. */
-  #isForUs({ sender, destination }: Route, command: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
+  #isForUs({ sender, destination }: Route, command: Exclude<OutgoingCommand, { kind: 'ignored' | 'note' }>): boolean {
     const named = namedInstance(command.recipient)
     if (named === undefined) return false
     if (command.kind === 'send' && destination) {

@@ -9,7 +9,7 @@ const longestId = 255
 const longestName = 255
 const names = new Set(['pushName', 'subject'])
 
-function cleanText(text: string): string {
+export function cleanText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '') : text
 }
 

@@ -89,8 +89,10 @@ function referringEvent(message: proto.IMessage, context: Context): NetworkEvent
     return sealedEvent(purpose, targetMessageKey, secretEncryptedMessage, context)
   }
   const { encReactionMessage, encCommentMessage, encEventResponseMessage } = message
-  const other = encReactionMessage ?? encCommentMessage
-  if (other) return sealedEvent('other', other.targetMessageKey, other, context)
+  if (encReactionMessage) {
+    return sealedEvent('reaction', encReactionMessage.targetMessageKey, encReactionMessage, context)
+  }
+  if (encCommentMessage) return sealedEvent('other', encCommentMessage.targetMessageKey, encCommentMessage, context)
   if (!encEventResponseMessage) return undefined
   return sealedEvent('other', encEventResponseMessage.eventCreationMessageKey, encEventResponseMessage, context)
 }

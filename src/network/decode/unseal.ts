@@ -1,18 +1,22 @@
-// Opens votes and edits, which are sealed with the secret of the message that they refer to.
+// Opens votes, edits and the reactions of announcement groups, which are sealed with the secret of the message that they refer to.
 
 import { createDecipheriv, createHash, createHmac } from 'node:crypto'
 import { lidJid, phoneJid } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
 import type { SealedEvent } from '../../core/message.ts'
 import type { UnsealedContent, Unsealing } from '../../core/network.ts'
-import { cleaned } from './clean.ts'
+import { cleaned, cleanText } from './clean.ts'
 import { contentOf } from './content.ts'
 import { contextOf, mentionsOf } from './context.ts'
 import { isSame, personOf } from './origin.ts'
 import { unwrap } from './unwrap.ts'
 import { proto } from '../library/library.ts'
 
-const purposes: Partial<Record<SealedEvent['purpose'], string>> = { poll_vote: 'Poll Vote', edit: 'Message Edit' }
+const purposes: Partial<Record<SealedEvent['purpose'], string>> = {
+  poll_vote: 'Poll Vote',
+  edit: 'Message Edit',
+  reaction: 'Enc Reaction',
+}
 const tagLength = 16
 
 /** Null when the event cannot be opened. */
@@ -20,7 +24,8 @@ export function unseal(event: SealedEvent, target: Unsealing): UnsealedContent |
   const plain = open(event, target)
   if (!plain) return null
   try {
-    return event.purpose === 'poll_vote' ? vote(plain, target.pollOptions) : edit(plain)
+    if (event.purpose === 'poll_vote') return vote(plain, target.pollOptions)
+    return event.purpose === 'reaction' ? reaction(plain) : edit(plain)
   } catch {
     return null
   }
@@ -31,6 +36,10 @@ function vote(plain: Buffer, options: readonly string[]): UnsealedContent {
   const chosen = new Set(selectedOptions.map((hash) => Buffer.from(hash).toString('hex')))
   const picked = options.filter((option) => chosen.has(createHash('sha256').update(option).digest('hex')))
   return { type: 'poll_vote', options: picked }
+}
+
+function reaction(plain: Buffer): UnsealedContent {
+  return { type: 'reaction', emoji: cleanText(proto.Message.ReactionMessage.decode(plain).text ?? '') }
 }
 
 function edit(plain: Buffer): UnsealedContent | null {

@@ -1,7 +1,8 @@
 // Asks the server about a group. The library's own query drops the redacted phone of members whose number is hidden.
 
 import { groupJid } from '../../core/address.ts'
-import type { GroupInfo, GroupMember } from '../../core/network.ts'
+import type { GroupMember } from '../../core/group-administration.ts'
+import type { GroupInfo } from '../../core/network.ts'
 import { cleanName } from '../decode/clean.ts'
 import { personOf } from '../decode/origin.ts'
 import type { Jid } from '../../core/ids.ts'
@@ -25,7 +26,7 @@ export async function askGroupInfo(groupId: string, ask: AskGroup): Promise<Grou
   return { id: groupId, subject: cleanName(group.attrs['subject'] ?? ''), members }
 }
 
-function memberOf({ attrs }: BinaryNode): GroupMember | undefined {
+export function memberOf({ attrs }: BinaryNode): GroupMember | undefined {
   const person = personOf(attrs['jid'], attrs['phone_number'], attrs['lid'])
   if (!person) return undefined
   const shown = attrs['display_name'] === undefined ? null : cleanName(attrs['display_name'])

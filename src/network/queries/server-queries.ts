@@ -13,7 +13,7 @@ type Deps = {
   /** Runs work where faults are traced to the connection. */
   inside: <Result>(work: () => Result) => Result
 }
-type Attributes = { xmlns: string; type: string; to?: string }
+type Attributes = { xmlns: string; type: string; to?: string; target?: string }
 
 const server = 's.whatsapp.net'
 const queryMs = 10_000

@@ -2,7 +2,7 @@
 //
 // Half of a surrogate pair has no valid encoding, and a phone may refuse the whole message. `toWellFormed` replaces it.
 
-import { personJid, lidJid, phoneJid } from '../../core/address.ts'
+import { groupJid, personJid, lidJid, phoneJid } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
 import type { Timer } from '../../core/chat-timer.ts'
 import type { Jid } from '../../core/ids.ts'
@@ -36,12 +36,26 @@ export function encodeContent(content: Plain, context: Context): proto.IMessage 
       }
     case 'revoke':
       return { protocolMessage: { key: libraryKey(content.target), type: proto.Message.ProtocolMessage.Type.REVOKE } }
+    case 'group_invite':
+      return { groupInviteMessage: inviteOf(content, context) }
+  }
+}
+
+function inviteOf(content: Extract<Plain, { type: 'group_invite' }>, context: Context) {
+  const { groupId, subject, code, expiresAt, text } = content
+  return {
+    groupJid: groupJid(groupId),
+    groupName: subject.toWellFormed(),
+    inviteCode: code,
+    inviteExpiration: Math.floor(expiresAt / 1000),
+    caption: text.toWellFormed(),
+    ...contextInfo({ mentions: [], quote: null }, text, context),
   }
 }
 
 /** Whether the timer of a chat applies to this content. Reactions, edits and revokes share the fate of their message. */
 export function isTimed({ type }: OutgoingContent): boolean {
-  return type === 'text' || type === 'file'
+  return type === 'text' || type === 'file' || type === 'group_invite'
 }
 
 type Referring = { mentions: readonly Person[]; quote: QuotedMessage | null }

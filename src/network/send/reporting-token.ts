@@ -31,6 +31,7 @@ const rules: Rules = rulesOf(
   [9, rulesOf([2, 6, 7, 13, 20], [17, context])], // video
   [12, rulesOf([1, 2, 15], [14, 'message'])], // edit or revoke
   [26, rulesOf([4, 5, 8, 13], [17, context])], // sticker
+  [28, rulesOf([1, 2, 4, 5, 6], [7, context])], // invitation to a group
   [53, rulesOf([], [1, 'message'])], // document with a caption
 )
 

@@ -29,5 +29,7 @@ function mediaTypeOf(message: proto.IMessage): string | undefined {
   if (message.videoMessage) return message.videoMessage.gifPlayback ? 'gif' : 'video'
   if (message.audioMessage) return message.audioMessage.ptt ? 'ptt' : 'audio'
   if (message.documentMessage) return 'document'
-  return message.stickerMessage ? 'sticker' : undefined
+  if (message.stickerMessage) return 'sticker'
+  // An invitation counts as a link.
+  return message.groupInviteMessage ? 'url' : undefined
 }

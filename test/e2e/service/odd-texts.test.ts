@@ -14,7 +14,8 @@ type Parameter = { name: string; in: string; schema: Schema }
 type Operation = {
   operationId: string
   parameters?: Parameter[]
-  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  /** A form has files in place of texts. */
+  requestBody?: { content: { 'application/json'?: { schema: Schema } } }
 }
 type Document = { paths: Record<string, Record<string, Operation>> }
 type Request = { method: string; path: string; body?: unknown }
@@ -27,7 +28,8 @@ const escaped: Record<string, string> = { 'a\u0000b': 'a%00b', 'a\ud800b': 'a%ED
 function requestsOf(path: string, method: string, { parameters = [], requestBody }: Operation, odd: string): Request[] {
   const filled = (name?: string) =>
     path.replaceAll(/\{(\w+)\}/g, (_, each) => (each === name ? (escaped[odd] ?? '') : 'a'))
-  const body = requestBody && sampleOf(requestBody.content['application/json'].schema)
+  const json = requestBody?.content['application/json']
+  const body = json && sampleOf(json.schema)
   const inPath = parameters.filter((each) => each.in === 'path').map(({ name }) => filled(name))
   // Escapes that are no UTF-8 stay as they are in a query.
   const inQuery = parameters.filter((each) => each.in === 'query' && odd.isWellFormed())

@@ -400,7 +400,7 @@ test('votes and sealed edits open with the secret of their message', async () =>
   const edit = await bed.event(bob.send(phone, { secretEncryptedMessage: { ...sealed, secretEncType } }).id)
   assert.ok(edit.kind === 'sealed' && edit.purpose === 'edit')
   const reaction = await bed.event(bob.send(group, { encReactionMessage: sealed }).id)
-  assert.ok(reaction.kind === 'sealed' && reaction.purpose === 'other')
+  assert.ok(reaction.kind === 'sealed' && reaction.purpose === 'reaction')
 })
 
 test('contents without meaning for people are passed over and counted', async () => {

@@ -64,6 +64,7 @@ for (const addressing of ['pn', 'lid'] as const) {
         fileContent({ kind: 'image', mimeType: 'image/jpeg', fileName: 'a.jpg', path: image, caption: 'a picture' }),
         fileContent({ path: paper, caption: 'a paper' }),
         { type: 'revoke', target },
+        { type: 'group_invite', groupId: team.id, subject: 'Team', code: 'x', expiresAt: Date.now(), text: 'come' },
       ]
       for (const [index, content] of contents.entries()) {
         const id = `3EB0000000000000${chat === team.jid ? 1 : 2}${index}`

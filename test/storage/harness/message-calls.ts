@@ -141,6 +141,7 @@ const mapCalls: Readonly<Record<string, StoreCall>> = {
 
 const peopleCalls: Readonly<Record<string, StoreCall>> = {
   'PeopleStore.find': { kind: 'read', run: ({ people }) => people.find('shop', { phone: '1', lid: '2' }) },
+  'PeopleStore.findAll': { kind: 'read', run: ({ people }) => people.findAll('shop', [{ phone: '1', lid: '2' }]) },
   'PeopleStore.findById': { kind: 'read', run: ({ people }, id) => people.findById('shop', id) },
   // The caller looks for the person before it stores the person again.
   'PeopleStore.insert': { kind: 'counted', run: known },

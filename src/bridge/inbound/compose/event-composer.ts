@@ -108,7 +108,7 @@ export class EventComposer {
     }
   }
 
-  #reaction(given: Composing, event: ReactionEvent): EventDraft | Skipped {
+  #reaction(given: Composing, event: Pick<ReactionEvent, 'fromMe' | 'emoji' | 'target'>): EventDraft | Skipped {
     const { settings, texts } = this.#deps
     if (event.fromMe) return { skipped: 'filtered' }
     if (!settings.reactions) return { skipped: 'skip_disabled' }
@@ -137,11 +137,14 @@ export class EventComposer {
     return { ...draft, remember: { text: quoteTextOf(event.content)?.slice(0, rememberedText) ?? '' } }
   }
 
-  async #sealed(given: Composing, event: SealedEvent): Promise<EventDraft> {
+  async #sealed(given: Composing, event: SealedEvent): Promise<EventDraft | Skipped> {
     const { texts } = this.#deps
     const opened = await this.#unseal(given, event)
     if (opened?.type === 'edit') return this.#edit(given, { target: event.target, ...opened })
+    if (opened?.type === 'reaction') return this.#reaction(given, { ...event, ...opened })
     if (!opened) {
+      // A community has thousands of members. A notice for each of their reactions would bury the conversation.
+      if (event.purpose === 'reaction') return { skipped: 'filtered' }
       const body = event.purpose === 'other' ? texts.unsupported('sealed') : texts.sealed
       return this.#plain(given, body, { replyTo: event.target.id })
     }

@@ -29,7 +29,7 @@ import type { SendPreparation } from './send-preparation.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
 /** The network does not let the account write to this person first. */
-const firstMessageCode = 463
+export const firstMessageCode = 463
 // Long enough to upload large files. The session itself gives up on a missing acknowledgement much earlier.
 const sendDeadlineMs = 5 * 60_000
 
@@ -277,5 +277,6 @@ function mappedContent(content: OutgoingContent, text: string): MappedContent {
 }
 
 function kindOf({ type }: OutgoingContent): PartKind {
+  if (type === 'group_invite') return 'text'
   return type === 'file' ? 'media' : type
 }

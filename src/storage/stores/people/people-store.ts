@@ -18,6 +18,9 @@ export type PersonRecord = Person & {
 }
 export type PersonChanges = Partial<Omit<PersonRecord, 'id' | 'formerPhones'>>
 
+/** How many people one statement looks for: an engine takes 32,766 values at most. */
+const peopleAtOnce = 2000
+
 export class PeopleStore {
   readonly #database: Database
   readonly #fence: (epoch: number) => Statement
@@ -37,6 +40,24 @@ export class PeopleStore {
       .where('phone', '=', phone)
       .unionAll(own.where('lid', '=', lid))
       .unionAll(former.where('phone', '=', phone))
+    return toRecords(await this.#database.read(this.#records(instance).where('people.id', 'in', ids)))
+  }
+
+  /** The records with one of these phone numbers, or with one of these anonymous ids. Former phone numbers do not count. */
+  async findAll(instance: InstanceName, people: readonly Person[]): Promise<PersonRecord[]> {
+    const records: PersonRecord[] = []
+    for (let from = 0; from < people.length; from += peopleAtOnce) {
+      records.push(...(await this.#findSome(instance, people.slice(from, from + peopleAtOnce))))
+    }
+    return records
+  }
+
+  async #findSome(instance: InstanceName, people: readonly Person[]): Promise<PersonRecord[]> {
+    const own = this.#database.query.selectFrom('people').select('id').where('instance', '=', instance)
+    // PostgreSQL takes no empty list.
+    const phones = [null, ...people.map(({ phone }) => phone)]
+    const lids = [null, ...people.map(({ lid }) => lid)]
+    const ids = own.where('phone', 'in', phones).unionAll(own.where('lid', 'in', lids))
     return toRecords(await this.#database.read(this.#records(instance).where('people.id', 'in', ids)))
   }
 

@@ -62,6 +62,7 @@ export class BedProcess {
       accounts,
       onSendStep,
       onOperationsMessage: () => undefined,
+      onMembersAsked: () => undefined,
       stack: this.#owned,
     })
     for (const worker of this.outbound.workers) this.#owned.use(worker)

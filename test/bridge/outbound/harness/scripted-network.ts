@@ -3,7 +3,8 @@
 import { personJid } from '../../../../src/core/address.ts'
 import type { Person } from '../../../../src/core/address.ts'
 import type { MessageKey } from '../../../../src/core/message.ts'
-import type { GroupInfo, GroupMember, NetworkRestriction, OutgoingContent } from '../../../../src/core/network.ts'
+import type { GroupMember } from '../../../../src/core/group-administration.ts'
+import type { GroupInfo, NetworkRestriction, OutgoingContent } from '../../../../src/core/network.ts'
 import type { Clock } from '../../../../src/lib/clock.ts'
 import { ScriptedSession } from './scripted-session.ts'
 

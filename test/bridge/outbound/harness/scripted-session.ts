@@ -59,6 +59,10 @@ export class ScriptedSession implements NetworkSession {
     return Promise.resolve(this.#network.groupInfo(id))
   }
 
+  get groups(): never {
+    throw new Error('the groups are not managed')
+  }
+
   markRead(keys: readonly MessageKey[]): Promise<void> {
     this.#network.reads.push(...keys)
     return Promise.resolve()

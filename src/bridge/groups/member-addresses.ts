@@ -1,0 +1,35 @@
+// Reads the people that a caller names: by jid, or by phone number in any spelling.
+
+import { parseChat, personJid, phoneJid } from '../../core/address.ts'
+import { BridgeError } from '../../core/errors.ts'
+import type { Jid } from '../../core/ids.ts'
+
+const phoneSpelling = /^\+?[\d\s().\-/]{5,40}$/
+/** No country code begins with 0. */
+const internationalPhone = /^[1-9]\d{4,14}$/
+
+/** In the order of the texts, each person once. Throws SERVICE_BAD_REQUEST; `field` is where the caller gave the texts. */
+export function readMemberAddresses(texts: readonly string[], field: string): Jid[] {
+  const addresses = texts.map((text, index) => {
+    const address = readMemberAddress(text)
+    if (address !== undefined) return address
+    const expected = 'a jid such as 5511888880001@s.whatsapp.net, or a phone number with its country code'
+    throw new BridgeError('SERVICE_BAD_REQUEST', `${field}.${index} is not the address of a person: ${expected}`)
+  })
+  return [...new Set(addresses)]
+}
+
+/** Undefined for a text that names no person. */
+export function readMemberAddress(text: string): Jid | undefined {
+  if (!text.includes('@')) return addressOfPhone(text)
+  const chat = parseChat(text.trim())
+  return chat?.kind === 'person' ? personJid(chat) : undefined
+}
+
+function addressOfPhone(text: string): Jid | undefined {
+  if (!phoneSpelling.test(text.trim())) return undefined
+  const digits = text.replaceAll(/\D/g, '')
+  // Many countries dial 00 for the plus.
+  const phone = text.includes('+') ? digits : digits.replace(/^00/, '')
+  return internationalPhone.test(phone) ? phoneJid(phone) : undefined
+}
