@@ -187,6 +187,8 @@ export type HelpdeskInbox = {
   deleteMessage(conversationId: number, messageId: number): Promise<void>
   /** Agents have no unread messages in the conversation any more. */
   markSeen(conversationId: number): Promise<void>
+  /** Agents have the last message of the customer unread. */
+  markUnread(conversationId: number): Promise<void>
   /** Shows agents that the contact of the conversation types, or stops. `sourceId` is the address of the contact. */
   setTyping(at: { conversationId: number; sourceId: string }, typing: boolean): Promise<void>
   /**

@@ -109,6 +109,7 @@ export class ScriptedHelpdesk implements Downstream {
       },
       deleteMessage: () => ask('deleteMessage'),
       markSeen: () => ask('markSeen'),
+      markUnread: () => ask('markUnread'),
       setTyping: () => ask('setTyping'),
       probe: async () => {
         await ask('probe')

@@ -8,20 +8,24 @@ import { markSeenByOwner } from './own-reads.ts'
 const read = { instance: 'n0', destination: 'desk', conversationId: 5, newest: 'r1' }
 
 function stage({
-  isNewer = false,
+  newer = [],
   key = 'desk',
   failure,
-}: { isNewer?: boolean; key?: string; failure?: DownstreamFailure } = {}) {
+}: { newer?: boolean[]; key?: string; failure?: DownstreamFailure } = {}) {
   const seen: number[] = []
   const helpdesk = {
     setStatus: () => Promise.resolve(),
+    markUnread: () => {
+      seen.pop()
+      return Promise.resolve()
+    },
     markSeen: (conversationId: number) => {
       seen.push(conversationId)
       return failure ? Promise.reject(new DownstreamError(failure, 'no')) : Promise.resolve()
     },
   }
   const deps = {
-    store: { hasNewerUnread: () => Promise.resolve(isNewer) },
+    store: { hasNewerUnread: () => Promise.resolve(newer.shift() ?? false) },
     targetOf: () => Promise.resolve({ destination: { key }, helpdesk }),
     log: silentLog,
   }
@@ -34,7 +38,12 @@ test('the conversation of a chat that the owner has read is marked as seen', asy
 })
 
 test('a newer message that the owner has not read keeps the conversation unread', async () => {
-  const { deps, seen } = stage({ isNewer: true })
+  const { deps, seen } = stage({ newer: [true] })
+  assert.deepEqual([await markSeenByOwner(deps, read), seen], ['filtered', []])
+})
+
+test('a message that comes while the conversation is marked stays unread', async () => {
+  const { deps, seen } = stage({ newer: [false, true] })
   assert.deepEqual([await markSeenByOwner(deps, read), seen], ['filtered', []])
 })
 

@@ -20,7 +20,10 @@ export async function markSeenByOwner({ store, targetOf, log }: Deps, read: OwnR
     const target = await targetOf(instance)
     if (target?.destination.key !== destination) return 'no_conv'
     await target.helpdesk.markSeen(conversationId)
-    return 'ok'
+    // A message may have come between the question and the answer.
+    if (!(await store.hasNewerUnread(destination, conversationId, newest))) return 'ok'
+    await target.helpdesk.markUnread(conversationId)
+    return 'filtered'
   } catch (err) {
     if (!(err instanceof DownstreamError)) throw err
     if (err.failure === 'gone') return 'no_conv'

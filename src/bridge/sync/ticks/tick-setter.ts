@@ -12,7 +12,10 @@ import type { TickCounts } from './tick-counts.ts'
 
 export type TargetOf = (
   instance: InstanceName,
-) => Promise<{ destination: Pick<Destination, 'key'>; helpdesk: Pick<HelpdeskInbox, 'setStatus' | 'markSeen'> } | null>
+) => Promise<{
+  destination: Pick<Destination, 'key'>
+  helpdesk: Pick<HelpdeskInbox, 'setStatus' | 'markSeen' | 'markUnread'>
+} | null>
 
 type Deps = {
   store: Pick<TickStore, 'message' | 'settle' | 'ticked' | 'postpone'>

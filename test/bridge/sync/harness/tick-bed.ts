@@ -53,7 +53,8 @@ export class TickBed {
       },
       startedAt: clock.now(),
     })
-    const helpdesk = { setStatus: this.#setStatus.bind(this), markSeen: () => Promise.resolve() }
+    const done = () => Promise.resolve()
+    const helpdesk = { setStatus: this.#setStatus.bind(this), markSeen: done, markUnread: done }
     // An instance is named after its destination.
     const targetOf = (instance: string) => Promise.resolve({ destination: { key: instance }, helpdesk })
     const setter = new TickSetter({ store: ticks, targetOf, counts, clock, log: silentLog })
