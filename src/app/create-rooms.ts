@@ -86,6 +86,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     accounts: instances,
     people,
     conversations: inbound.conversations,
+    choices: inbound.choices,
     lostCallbacks: inbound.lostCallbacks,
     downstream,
     routing,

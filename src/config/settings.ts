@@ -111,9 +111,4 @@ export const settings = {
     version: setting('SERVICE_NETWORK_VERSION', list('three numbers', (part) => /^\d{1,10}$/.test(part)), '', 'Pins the client version, as 2,3000,1234567890; empty: the service asks WhatsApp for the newest one'),
     proxy: setting('SERVICE_NETWORK_PROXY', url('http:', 'https:', 'socks5:'), '', 'Proxy for the daily version query, and for the connections and media of instances without their own; if it fails, the instance does not connect without it'),
   },
-  history: {
-    importEnabled: planned('SERVICE_HISTORY_IMPORT_ENABLED', bool, 'false', 'Allow history import'),
-    importDays: planned('SERVICE_HISTORY_IMPORT_DAYS', integer(1, 30), '7', 'How far back an import goes unless the request says so'),
-    importRatePerSecond: planned('SERVICE_HISTORY_IMPORT_RATE_PER_SEC', decimal(0.1, 100), '5', 'Imported messages per second'),
-  },
 } as const

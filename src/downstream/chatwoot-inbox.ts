@@ -13,6 +13,7 @@ import { readConversation, readMessage, readMessages, readOutgoing, readShownCon
 import { contactFields, ensureContact } from './contact-finder.ts'
 import { ensureConversation, toConversation } from './conversation-finder.ts'
 import { encodeMessage } from './encode-message.ts'
+import { readSurveyLink } from './survey-text.ts'
 
 /** `locale` is the language of the agents. */
 type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true>; locale: Locale }
@@ -67,6 +68,13 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   async newestMessageId(conversationId: number): Promise<number> {
     return (await this.#conversation(conversationId)).newestMessageId ?? 0
+  }
+
+  async surveyLink(conversationId: number): Promise<string | null> {
+    const { baseUrl } = this.#client.destination
+    const read = (json: unknown) => readSurveyLink(json, baseUrl)
+    const path = `/conversations/${conversationId}`
+    return nullWhenGone(this.#client.ask({ method: 'GET', path, about: 'conversation', read }))
   }
 
   async post(conversationId: number, message: NewMessage): Promise<NewlyPosted> {

@@ -6,6 +6,7 @@ import { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.t
 import { ContactMerger } from '../../bridge/conversations/contact-merger.ts'
 import { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
+import { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import { EventContexts } from '../../bridge/conversations/event-context.ts'
 import { textsOf } from '../../bridge/inbound/compose/texts.ts'
@@ -30,6 +31,7 @@ export type InboundSet = {
   people: People
   conversations: ConversationDirectory
   contexts: EventContexts
+  choices: OfferedChoices
   groups: GroupDirectory
   /** Says to which helpdesk inbox an instance delivers. */
   destinations: Pick<DestinationRouter, 'find'>
@@ -64,7 +66,9 @@ export function createInbound(parts: InboundParts): InboundSet {
   const lostCallbacks = new LostCallbacks({ clock, log })
   const conversations = createConversations(parts, { stores, people, groups, lostCallbacks })
   const awaited = new AwaitedCallbacks({ callbacks: lostCallbacks, clock, log })
-  const delivery = createEventDelivery(parts, { stores, conversations, awaited, metrics: inboundMetrics, newId })
+  const choices = new OfferedChoices({ store: stores.offers, clock })
+  const made = { stores, conversations, choices, awaited, metrics: inboundMetrics, newId }
+  const delivery = createEventDelivery(parts, made)
   const worker = new InboxWorker({
     inbox: stores.inbox,
     parked: delivery.parked,
@@ -78,6 +82,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   })
   people.onMerged((instance, ids) => {
     worker.merged(instance, ids)
+    choices.merged(instance)
   })
   watchInbox(metrics, worker, delivery.held)
   const pruner = createPruner(parts, stores)
@@ -86,6 +91,7 @@ export function createInbound(parts: InboundParts): InboundSet {
     people,
     conversations: conversations.directory,
     contexts: conversations.contexts,
+    choices,
     groups,
     destinations: delivery.destinations,
     reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
@@ -93,7 +99,7 @@ export function createInbound(parts: InboundParts): InboundSet {
     parked,
     held,
     lostCallbacks,
-    perInstance: [worker, held, people, groups, conversations.directory, files, headers],
+    perInstance: [worker, held, people, groups, conversations.directory, files, headers, choices],
     undelivered: async (instance) => {
       const counts = await stores.inbox.counts(instance)
       return counts.pending + counts.parked

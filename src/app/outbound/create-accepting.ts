@@ -56,8 +56,9 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   }
   const refusals = new CallbackRefusals({ count, clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
+  const { locale } = config.inbound
   const webhook = new WebhookHandler({
-    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock }),
+    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock, locale }),
     outbound: acceptor,
     changes,
     events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, onMembersAsked, clock, log }),

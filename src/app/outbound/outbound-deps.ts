@@ -1,6 +1,7 @@
 // What the parts of the outbound path are created with.
 
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
+import type { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
@@ -18,13 +19,14 @@ import type { InboxIdentities } from '../../tenants/inbox-identities.ts'
 import type { Routing } from '../../tenants/routing.ts'
 
 export type OutboundDeps = {
-  config: Pick<Config, 'outbound' | 'storage' | 'sync'>
+  config: Pick<Config, 'inbound' | 'outbound' | 'storage' | 'sync'>
   database: Database
   epoch: () => number
   /** No new id of a row sorts before this time. */
   idFloorMs?: () => number
   people: People
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
+  choices: Pick<OfferedChoices, 'offered'>
   lostCallbacks: Pick<LostCallbacks, 'heard' | 'onFailedMessage'>
   accounts: AccountDirectory
   routing: Routing

@@ -75,12 +75,19 @@ export class ConversationDirectory implements PerInstance {
     this.#heardResolved = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: trustedMs[deps.mode] })
   }
 
-  /** The conversation for new messages of this chat. */
-  async conversationFor(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation> {
+  /**
+   * The conversation for new messages of this chat. `mayOpen` is asked before a contact or a conversation is made. Null when
+   * one would have to be made and may not.
+   */
+  async conversationFor(
+    chat: ChatContact,
+    target: HelpdeskTarget,
+    mayOpen: () => Promise<boolean>,
+  ): Promise<OpenConversation | null> {
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
     if (entry && this.#isTrusted(entry, key) && !entry.isNameless && entry.merged === formerOf(chat)) return entry.open
-    return this.#lanes.run(textOf(key), () => this.#find(chat, key, target))
+    return this.#lanes.run(textOf(key), () => this.#find(chat, key, target, mayOpen))
   }
 
   /** The conversation that the chat has already, or what is missing. */
@@ -171,12 +178,18 @@ export class ConversationDirectory implements PerInstance {
     return null
   }
 
-  async #find(chat: ChatContact, key: ConversationKey, target: HelpdeskTarget): Promise<OpenConversation> {
+  async #find(
+    chat: ChatContact,
+    key: ConversationKey,
+    target: HelpdeskTarget,
+    mayOpen: () => Promise<boolean>,
+  ): Promise<OpenConversation | null> {
     const entry = this.#entries.get(textOf(key))
     if (entry?.isNameless) await this.#giveName(entry, chat, target)
     if (entry?.merged !== formerOf(chat)) await this.#mergeContacts(entry, chat, target)
     const current = await this.#current(chat, key, target)
     if (current) return current
+    if (!(await mayOpen())) return null
     const openedAt = this.#deps.clock.monotonic()
     const { known, newest } = await this.#deps.opener.open(key, await chat.describe(), target)
     return (await this.#remember(chat, key, known, newest, openedAt)).open

@@ -36,6 +36,24 @@ export class EarlierMessages {
     )
   }
 
+  /** Whether this very event is at the helpdesk: the network may deliver an event again. */
+  async isPosted(
+    { instance, event }: InboxRow,
+    { chat, senderId }: EventContext,
+    kind: string,
+    destination: DestinationKey,
+  ): Promise<boolean> {
+    const known = await this.#find(instance, event.id)
+    return known.some(
+      (each) =>
+        each.destination === destination &&
+        each.chat === chat.chatId &&
+        each.sender === senderId &&
+        each.kind === kind &&
+        each.messageId !== null,
+    )
+  }
+
   /** The message that was posted without its file. */
   async originalOf({ instance, event }: InboxRow, destination: DestinationKey): Promise<MappedMessage | undefined> {
     // Other senders may have used the same message id.

@@ -37,6 +37,7 @@ type Written = Pick<PostJob, 'remember' | 'replyTo' | 'restKind'> & {
   type: NewMessage['type']
   content: string
   isPrivate: boolean
+  originalText?: string
   files: readonly UploadFile[]
 }
 
@@ -46,7 +47,7 @@ export function postJobOf(
   written: Written,
 ): PostJob {
   const { destination, helpdesk } = to.target
-  const { chatId, senderId, kind, type, content, isPrivate, files, remember, replyTo, restKind } = written
+  const { chatId, senderId, kind, type, content, isPrivate, originalText, files, remember, replyTo, restKind } = written
   return {
     identity: { instance, destination: destination.key, chat: chatId, sender: senderId, networkId: event.id, kind },
     direction: event.fromMe ? 'echo' : 'in',
@@ -57,7 +58,10 @@ export function postJobOf(
     destination,
     conversation: to.conversation,
     replyTo,
-    message: { type, content, isEcho: event.fromMe, private: isPrivate, files },
+    message: {
+      ...{ type, content, isEcho: event.fromMe, private: isPrivate, files },
+      ...(originalText !== undefined && { originalText }),
+    },
     rowId: id,
     ...(restKind !== undefined && { restKind }),
     ...(postedAfter !== undefined && { postedAfter }),

@@ -69,7 +69,9 @@ export type MessageMapTable = {
   ticked: Generated<Tick | null>
   /** When to tell the helpdesk; null when there is nothing to tell. */
   tick_at: Generated<number | null>
-  /** What later quotes, votes and edits need of it. */
+  /** 1 for a message of ours that offers choices. */
+  has_choices: Generated<number | null>
+  /** What later quotes, votes, edits and answers need of it. */
   content: SealedOrNull
 }
 

@@ -58,6 +58,7 @@ export class BedProcess {
       ...both,
       people: this.inbound.people,
       conversations: this.inbound.conversations,
+      choices: this.inbound.choices,
       lostCallbacks: this.inbound.lostCallbacks,
       accounts,
       onSendStep,
