@@ -20,7 +20,7 @@ for (const engine of engines) {
       database.write(
         sent.insertStep({
           ...{ id, instance: 'shop', destination, chatId: 'p1', kind: 'message', conversationId: 5, messageId: 6 },
-          ...{ at: 1000, content: {} },
+          ...{ at: 1000, networkAt: 1000, content: {} },
           networkKey: { chat: '5511888880001@s.whatsapp.net', id, fromMe: true, participant: null },
           ...changes,
         }),

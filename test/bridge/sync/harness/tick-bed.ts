@@ -95,7 +95,9 @@ export class TickBed {
   async map(id: string, { messageId, destination: key = destination, conversationId = 5 }: Mapped): Promise<void> {
     const networkKey = { chat: '5511888880001@s.whatsapp.net', id, fromMe: true, participant: null }
     const place = { instance: key, destination: key, chatId: 'p1', kind: 'message', conversationId, messageId }
-    await this.database.write(this.stores.sent.insertStep({ id, ...place, networkKey, at: 1000, content: {} }))
+    await this.database.write(
+      this.stores.sent.insertStep({ id, ...place, networkKey, at: 1000, networkAt: 1000, content: {} }),
+    )
   }
 
   /** The promise that the receipt may be confirmed. */
