@@ -10,9 +10,7 @@ import type { Log } from '../../../lib/log.ts'
 import type { DueTick, TickedMessage, TickedPart, TickStore } from '../../../storage/stores/messages/tick-store.ts'
 import type { TickCounts } from './tick-counts.ts'
 
-export type TargetOf = (
-  instance: InstanceName,
-) => Promise<{
+export type TargetOf = (instance: InstanceName) => Promise<{
   destination: Pick<Destination, 'key'>
   helpdesk: Pick<HelpdeskInbox, 'setStatus' | 'markSeen' | 'markUnread'>
 } | null>
