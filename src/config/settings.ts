@@ -75,7 +75,7 @@ export const settings = {
   },
   sync: {
     readReceipts: setting('SERVICE_READ_RECEIPTS_SYNC', bool, 'true', 'Show agents which messages were read, and clear the unread count when the owner reads a chat on the phone'),
-    typing: setting('SERVICE_TYPING_SYNC', bool, 'true', 'Carry typing indicators'),
+    typing: setting('SERVICE_TYPING_SYNC', bool, 'true', 'Show agents that customers type, and customers that agents type'),
     reactions: setting('SERVICE_REACTIONS_SYNC', bool, 'true', 'Carry reactions'),
     avatars: planned('SERVICE_AVATAR_SYNC', bool, 'true', 'Carry profile pictures'),
     avatarTtl: planned('SERVICE_AVATAR_REFRESH_TTL', duration('1m', '8760h'), '24h', 'How long a profile picture counts as fresh'),

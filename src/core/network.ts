@@ -187,6 +187,11 @@ export type NetworkSession = {
    * online, the owner's phone gets no notifications.
    */
   setAvailable(available: boolean): Promise<void>
+  /**
+   * Asks the network to tell when the person, or a member of the group, types. The network does so only while the account is
+   * online, and at the longest until the connection ends. This does not make the account online.
+   */
+  subscribeToPresence(address: Jid): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef>
   /** Asks the network whether the account may write only to people who wrote to it. */

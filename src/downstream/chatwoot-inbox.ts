@@ -140,7 +140,7 @@ export class ChatwootInbox implements HelpdeskInbox {
   }
 
   async setTyping({ conversationId, sourceId }: { conversationId: number; sourceId: string }, typing: boolean) {
-    const identifier = await this.#client.probe()
+    const identifier = await this.#client.identifier()
     if (identifier === null)
       throw new DownstreamError('permanent', 'Chatwoot does not show the identifier of the inbox')
     // The router of Chatwoot takes a dot for the beginning of a file extension.
@@ -148,7 +148,11 @@ export class ChatwootInbox implements HelpdeskInbox {
     const path = `/public/api/v1/inboxes/${identifier}/contacts/${contact}/conversations/${conversationId}/toggle_typing`
     const json = { typing_status: typing ? 'on' : 'off' }
     const read = () => true
-    await this.#client.ask({ method: 'POST', path, isGlobal: true, isPublic: true, about: 'conversation', json, read })
+    const call = { method: 'POST', path, isGlobal: true, isPublic: true, about: 'conversation', json, read } as const
+    await this.#client.ask(call).catch((error: unknown) => {
+      if (error instanceof DownstreamError && error.failure === 'gone') this.#client.forgetIdentifier()
+      throw error
+    })
   }
 
   probe(): Promise<string | null> {

@@ -135,6 +135,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return inside(() => presence.setTyping(address, typing))
   }
 
+  subscribeToPresence(address: Jid): Promise<void> {
+    const { socket, inside } = this.#connection
+    return inside(() => socket.presenceSubscribe(address))
+  }
+
   setAvailable(available: boolean): Promise<void> {
     const { presence, inside } = this.#connection
     return inside(() => presence.setAvailable(available))

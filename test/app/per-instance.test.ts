@@ -47,6 +47,8 @@ const usedParts = [
   'src/bridge/outbound/queue/outbox-worker.ts',
   'src/bridge/people/group-directory.ts',
   'src/bridge/people/people.ts',
+  'src/bridge/sync/contact-typing.ts',
+  'src/bridge/sync/typing-subscriptions.ts',
   'src/bridge/sync/ticks/tick-counts.ts',
   'src/bridge/sync/ticks/waiting-receipts.ts',
   'src/guard/ban-risk.ts',
@@ -106,7 +108,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     bob.text(network.group('Team', bob, [phone]), 'to all'),
     bob.media(phone, 'image', { bytes: Buffer.from('x') }),
   ]
-  const conversations = []
+  const conversations: number[] = []
   for (const { id } of sent) {
     const { conversationId } = await helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 20_000)
     conversations.push(conversationId)
@@ -131,6 +133,11 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     60_000,
   )
   await service.app.workers.get('setup-watch')?.tick()
+  bob.typing(phone)
+  await helpdesk.waitForConversation(
+    ({ id, contactTypingSince }) => id === conversations[0] && contactTypingSince !== null,
+    20_000,
+  )
   await leaveReceipts(service, helpdesk, bob)
   return { service, helpdesk }
 }

@@ -150,8 +150,12 @@ function createChanges(
   return new MessageChanges({ requests, deletions, clock, log })
 }
 
-function createActivity({ config, clock, log }: OutboundDeps, { stores, accounts, sending }: Parts): AgentActivity {
+function createActivity(
+  { config, activityListener: listener, clock, log }: OutboundDeps,
+  { stores, accounts, sending }: Parts,
+): AgentActivity {
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const { recipients } = sending
-  return new AgentActivity({ sent: stores.sent, recipients, accounts, markAsRead, typing, presence, clock, log })
+  const { sent } = stores
+  return new AgentActivity({ sent, recipients, accounts, markAsRead, typing, presence, listener, clock, log })
 }

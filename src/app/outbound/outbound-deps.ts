@@ -3,6 +3,7 @@
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import type { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
+import type { ActivityListener } from '../../bridge/outbound/agent-activity.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
@@ -43,6 +44,8 @@ export type OutboundDeps = {
   ) => Promise<void> | undefined
   /** An agent asked for the members of a group. */
   onMembersAsked: (question: MembersQuestion) => void
+  /** Is created later. */
+  activityListener: () => ActivityListener
   clock: Clock
   log: Log
   stack: AsyncDisposableStack

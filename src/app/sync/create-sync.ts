@@ -5,6 +5,8 @@ import type { PerInstance } from '../../core/per-instance.ts'
 import type { RealtimeReception } from '../../core/realtime.ts'
 import type { Ticker } from '../../lib/ticker.ts'
 import { createTicks } from './create-ticks.ts'
+import { createTyping } from './create-typing.ts'
+import type { TypingSet } from './create-typing.ts'
 import type { SyncParts } from './sync-parts.ts'
 
 export type SyncSet = {
@@ -12,21 +14,23 @@ export type SyncSet = {
   reception: RealtimeReception
   perInstance: readonly PerInstance[]
   workers: readonly Ticker[]
+  typing: Pick<TypingSet, 'received' | 'activity' | 'connectionChanged'>
   /** What ends with the application. */
   owned: readonly (AsyncDisposable | Disposable)[]
 }
 
 export function createSync(parts: SyncParts): SyncSet {
-  const counts = new RealtimeCounts(parts)
-  const ticks = createTicks(parts, counts)
+  const ticks = createTicks(parts, new RealtimeCounts(parts))
+  const typing = createTyping(parts)
   return {
     reception: {
       onReceipts: (...receipts) => ticks.intake.accept(...receipts),
-      onTyping: () => undefined,
+      onTyping: typing.noticed,
       onPictureChanged: () => undefined,
     },
-    perInstance: [ticks.intake, ticks.worker, ticks.counts],
+    perInstance: [ticks.intake, ticks.worker, ticks.counts, ...typing.perInstance],
     workers: [ticks.ticker],
+    typing,
     owned: [ticks.worker, ticks.intake],
   }
 }

@@ -13,6 +13,8 @@ export type SyncParts = Pick<
   InboundParts,
   'config' | 'clock' | 'log' | 'database' | 'epoch' | 'instances' | 'metrics' | 'downstream' | 'routing' | 'identities'
 > & {
+  /** Ends what is created here. */
+  stack: AsyncDisposableStack
   people: People
   groups: GroupDirectory
   conversations: ConversationDirectory

@@ -33,9 +33,12 @@ export type OpenConversation = {
   newest: number
 }
 
+/** The conversation of a chat. `sourceId` is the address of its contact in the helpdesk inbox. */
+type ChatConversation = OpenConversation & { sourceId: string }
+
 type Entry = {
   known: KnownConversation
-  open: OpenConversation
+  open: ChatConversation
   checkedAt: number
   /** The contact was created by us and still has its fallback name. */
   isNameless: boolean
@@ -91,7 +94,7 @@ export class ConversationDirectory implements PerInstance {
   }
 
   /** The conversation that the chat has already, or what is missing. */
-  async existing(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
+  async existing(chat: ChatContact, target: HelpdeskTarget): Promise<ChatConversation | 'no_contact' | 'no_conv'> {
     const current = await this.#current(chat, conversationKey(chat, target), target)
     if (current) return current
     const { sourceId, formerSourceIds } = await chat.describe()
@@ -200,7 +203,7 @@ export class ConversationDirectory implements PerInstance {
     chat: ChatContact,
     key: ConversationKey,
     target: HelpdeskTarget,
-  ): Promise<OpenConversation | undefined> {
+  ): Promise<ChatConversation | undefined> {
     const { store, clock, mode } = this.#deps
     const entry = this.#entries.get(textOf(key))
     if (entry && this.#isTrusted(entry, key)) return entry.open
@@ -237,7 +240,7 @@ export class ConversationDirectory implements PerInstance {
     const { store } = this.#deps
     const [contact] = await store.findContacts(key.destination, [known.sourceId])
     const isNameless = contact?.ours === true && contact.name === chat.fallbackName
-    const open = { id: known.conversationId, newest }
+    const open = { id: known.conversationId, sourceId: known.sourceId, newest }
     const entry: Entry = { known, open, checkedAt, isNameless, merged: formerOf(chat) }
     this.#entries.set(textOf(key), entry)
     return entry

@@ -17,7 +17,7 @@ import type { RowFinisher } from './row-finisher.ts'
 type Deps = {
   isIgnored: (chat: Chat) => boolean
   contexts: Pick<EventContexts, 'contextOf'>
-  earlier: Pick<EarlierMessages, 'hasContent' | 'isPosted' | 'targetOf'>
+  earlier: Pick<EarlierMessages, 'hasContent' | 'postedBefore' | 'targetOf'>
   composer: Pick<EventComposer, 'compose'>
   headers: GroupHeaders
   directory: Pick<ConversationDirectory, 'conversationFor' | 'existing' | 'earlier' | 'rename'>
@@ -82,8 +82,13 @@ export class DeliveryAttempt {
       if (found) return found
     }
     if (!draft.opens) return directory.existing(chat, target)
-    const isNew = async () => !(await earlier.isPosted(row, context, draft.kind, target.destination.key))
-    return (await directory.conversationFor(chat, target, isNew)) ?? 'duplicate'
+    let before: OpenConversation | boolean = false
+    const mayOpen = async () => {
+      before = await earlier.postedBefore(row, context, draft.kind, target)
+      return before === false
+    }
+    const open = await directory.conversationFor(chat, target, mayOpen)
+    return open ?? (typeof before === 'object' ? before : 'duplicate')
   }
 
   async #post(

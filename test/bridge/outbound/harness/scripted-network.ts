@@ -38,6 +38,7 @@ export class ScriptedNetwork {
   readonly lookUps: string[] = []
   readonly reads: MessageKey[] = []
   readonly typing: { instance: string; to: string; typing: boolean }[] = []
+  readonly subscriptions: { instance: string; to: string }[] = []
   readonly presences: { instance: string; available: boolean; at: number }[] = []
   /** The instances whose frames the network neither takes nor answers. */
   readonly silent = new Set<string>()

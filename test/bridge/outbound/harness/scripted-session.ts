@@ -75,6 +75,11 @@ export class ScriptedSession implements NetworkSession {
     return Promise.resolve()
   }
 
+  subscribeToPresence(to: string): Promise<void> {
+    this.#network.subscriptions.push({ instance: this.#instance, to })
+    return Promise.resolve()
+  }
+
   setAvailable(available: boolean): Promise<void> {
     const { presences, clock } = this.#network
     presences.push({ instance: this.#instance, available, at: clock.now() })
