@@ -11,8 +11,13 @@ const intro = [
     'the agent presses Retry. `unsure` means that our answer may not have arrived. `told` means failed with our reason, ' +
     '`failed` means failed with a reason that the helpdesk wrote itself. `retried` means that the helpdesk shows the ' +
     'message as sent although it showed this failure before: the agent pressed Retry. `gone` means deleted.',
-  'The states `delivered` and `read` in the left column are not used yet: the service does not follow receipts yet. The ' +
-    'helpdesk itself may show a message as delivered or read.',
+  'What we know of a message comes from two places. The status of its row in the outbox says whether it is `open`, `sent` ' +
+    'or `unsent`. What the phones report is kept with each part in the message map (`reported`). A sent message is ' +
+    '`delivered` or `read` when each of its parts is. A part that was not sent keeps the message from it, so what the ' +
+    'phones report never hides a failure.',
+  'Receipts do not wait for a look: `TickWorker` sets `delivered` and `read` as soon as they are reported, and keeps in the ' +
+    'message map what it has set (`ticked`). A look only repairs what the helpdesk shows wrongly. It follows the same ' +
+    'reports, so the repair of a failure leads to `read` when the message was read.',
   'A row of the outbox keeps what the helpdesk showed when we last knew. When that may be wrong, the row gets a time for a ' +
     'look: the service asks the helpdesk what it shows, and does what the table says. The reasons for a look are:',
   [

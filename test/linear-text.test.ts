@@ -44,6 +44,7 @@ import { createLog } from '../src/lib/log.ts'
 import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
 import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
+import { receiptsOf } from '../src/network/decode/receipt.ts'
 import { readCard } from '../src/network/decode/vcard.ts'
 import { memberResults } from '../src/network/groups/member-results.ts'
 import { readGroup } from '../src/network/groups/read-group.ts'
@@ -133,6 +134,11 @@ const readers: Record<string, (text: string) => unknown> = {
   'a vCard': (text) => readCard(null, text),
   'the fields of a vCard': (text) => readCard(null, `N:${text}\nORG:${text}\nTEL;${text}:${text}`),
   'an event before it is stored': (text) => cleaned({ type: 'text', text }),
+  'the ids of a receipt': (text) =>
+    receiptsOf(
+      { tag: 'receipt', attrs: { id: text, from: text, participant: text, type: text } },
+      { own: { phone: '1', lid: null }, now: () => 0 },
+    ),
   'an id and a push name': (text) => [cleanId(text), cleanName(text)],
   'the page with the client version': (text) => [
     findRevision(text),

@@ -117,7 +117,6 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     sessionOf: (instance) => instances.find(instance)?.openSession,
     targetOf: (instance) => inbound.destinations.find(instance),
   })
-  if (sync.avatars) stack.use(sync.avatars.avatars)
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound

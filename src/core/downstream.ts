@@ -202,6 +202,10 @@ export type HelpdeskInbox = {
   /** `reason` is an English sentence; agents see it in the language of SERVICE_LOCALE. */
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
+  /** Agents have no unread messages in the conversation any more. */
+  markSeen(conversationId: number): Promise<void>
+  /** Agents have the last message of the customer unread. */
+  markUnread(conversationId: number): Promise<void>
   /** Shows agents that the contact of the conversation types, or stops. `sourceId` is the address of the contact. */
   setTyping(at: { conversationId: number; sourceId: string }, typing: boolean): Promise<void>
   /**

@@ -145,7 +145,7 @@ export const outboxTransitions = {
   planLook: {
     from: all,
     to: 'same',
-    who: 'RetryRequests, ShownWorker',
+    who: 'RetryRequests, ShownWorker, TickWorker',
     meaning: 'The helpdesk may show something else than we know: we will look.',
   },
   planUnsure: {

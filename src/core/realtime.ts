@@ -49,9 +49,9 @@ export class NetworkBusyError extends Error {
 export type RealtimeReception = {
   /**
    * The network is told that we have the receipts when the promise has resolved; without a promise at once. If the connection
-   * ends before, the network tells of the receipts again.
+   * ends before (`gone`), the network tells of the receipts again.
    */
-  onReceipts(instance: InstanceName, receipts: readonly Receipt[]): Promise<void> | undefined
+  onReceipts(instance: InstanceName, receipts: readonly Receipt[], gone: AbortSignal): Promise<void> | undefined
   onTyping(instance: InstanceName, notice: TypingNotice): void
   onPictureChanged(instance: InstanceName, change: PictureChange): void
 }

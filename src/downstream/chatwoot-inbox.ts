@@ -145,6 +145,14 @@ export class ChatwootInbox implements HelpdeskInbox {
     await nullWhenGone(this.#client.ask({ method: 'DELETE', path, about: 'message', read: anything }))
   }
 
+  markSeen(conversationId: number): Promise<void> {
+    return this.#change(conversationId, 'update_last_seen')
+  }
+
+  markUnread(conversationId: number): Promise<void> {
+    return this.#change(conversationId, 'unread')
+  }
+
   async setTyping({ conversationId, sourceId }: { conversationId: number; sourceId: string }, typing: boolean) {
     const identifier = await this.#client.identifier()
     if (identifier === null)
@@ -168,6 +176,11 @@ export class ChatwootInbox implements HelpdeskInbox {
   /** A longer reason contains foreign text, such as a file name. */
   #inWords(reason: string): string {
     return translateReason(reason.slice(0, 4 * maxReason), this.#deps.locale).slice(0, maxReason)
+  }
+
+  async #change(conversationId: number, action: string): Promise<void> {
+    const path = `/conversations/${conversationId}/${action}`
+    await this.#client.ask({ method: 'POST', path, about: 'conversation', json: {}, read: anything })
   }
 
   async #conversation(id: number): Promise<Conversation> {

@@ -39,6 +39,7 @@ import { acknowledgePassedOver, isPassedOver } from './receive/passed-over.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { reportPictureChanges } from './receive/picture-changes.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
+import { ReceiptStanzas } from './receive/receipt-stanzas.ts'
 import { TypingListener } from './receive/typing-listener.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
@@ -99,7 +100,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const lidOf = (phone: Jid) => socket.signalRepository.lidMapping.getLIDForPN(phone)
   const newIdentities = new NewIdentities({ account, connectionKeys, lidOf })
   const parts = { connectionKeys, keyHolders, newIdentities, gone, onPhoneMessage }
-  const { journal, plainStanzas } = createReceiver(deps, parts)
+  const { journal, storeFirst } = createReceiver(deps, parts)
   const config = socketConfig({
     endpoint,
     version: version.numbers,
@@ -115,7 +116,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     isHeard: (event: string) => isHeard(event, isLeaving),
     isWithheld: (event: string, ...args: unknown[]) => isPassedOver(event, args[0] as BinaryNode),
     onFault: owner.onListenerFault,
-    beforeListeners: (event: string, ...args: unknown[]) => plainStanzas.storeFirst(event, args[0] as BinaryNode),
+    beforeListeners: (event: string, ...args: unknown[]) => storeFirst(event, args[0] as BinaryNode),
   }
   const { socket, inside } = runIsolated(owner, () =>
     hearSalts(storeSalt, () => ({ socket: openSocket(config, hooks), inside: AsyncLocalStorage.snapshot() })),
@@ -193,7 +194,11 @@ function createReceiver(
   const reading = { entries, connectionKeys, instance, reception, own, clock }
   const journal = new Journal({ ...reading, isStorageAway, gone, isOff })
   const plainStanzas = new PlainStanzas({ journal, account, keyHolders, newIdentities, instance, reception, own, now })
-  return { journal, plainStanzas }
+  const receipts = new ReceiptStanzas({ account, instance, reception, own, now, gone })
+  /** Returns a promise if the library must wait. */
+  const storeFirst = (event: string, stanza: BinaryNode) =>
+    event === 'CB:receipt' ? receipts.report(stanza) : plainStanzas.storeFirst(event, stanza)
+  return { journal, storeFirst }
 }
 
 function ownPerson({ me }: AuthenticationCreds): Person {

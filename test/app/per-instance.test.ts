@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import { calm } from '../../sim/helpdesk/settings.ts'
 import { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
+import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { InboxWorker } from '../../src/bridge/inbound/inbox-worker.ts'
 import { OutboxWorker } from '../../src/bridge/outbound/queue/outbox-worker.ts'
@@ -51,6 +52,8 @@ const usedParts = [
   'src/bridge/sync/typing-subscriptions.ts',
   'src/bridge/sync/names/header-history.ts',
   'src/bridge/sync/avatars/avatars.ts',
+  'src/bridge/sync/ticks/tick-counts.ts',
+  'src/bridge/sync/ticks/waiting-receipts.ts',
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
   'src/guard/restrictions.ts',
@@ -138,13 +141,29 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     ({ id, contactTypingSince }) => id === conversations[0] && contactTypingSince !== null,
     20_000,
   )
+  await leaveReceipts(service, helpdesk, bob)
   return { service, helpdesk }
+}
+
+/** One receipt waits for its message, and the status of another message cannot be set. */
+async function leaveReceipts(service: Service, helpdesk: SimHelpdesk, bob: SimPerson): Promise<void> {
+  const hello = bob.messages.entries.find(({ message }) => textOfMessage(message) === 'hello')
+  assert.ok(hello)
+  await helpdesk.fault({ kind: 'status', status: 500, method: 'PATCH', path: /\/messages\/\d+$/ })
+  bob.receipt('read', [hello, { ...hello, id: 'UNKNOWN' }])
+  const failed = `service_realtime_events_total{feature="read_receipt",result="ds_error",instance="${name}"} 1`
+  await waitUntil('the status cannot be set', async () => (await service.get('/metrics')).text.includes(failed))
+  await helpdesk.clearFaults()
 }
 
 /** Resolves when what was caused by the last message is done: nothing new is kept for a while. */
 async function settled(memory: InstanceMemory, { service, helpdesk }: Used): Promise<void> {
   await waitUntil('all messages are sent', async () => {
     return ((await service.get(`${path}/outbox`)).body as { sent: number }).sent === 3
+  })
+  // This event comes some seconds after the start, and is counted and delivered like the others.
+  await waitUntil('the start is announced', async () => {
+    return (await service.get('/metrics')).text.includes(`{instance="${name}",event="backend_started"`)
   })
   // The deletion of an instance does not wait for the helpdesk: a notice under way ends later.
   await waitUntil('no notice is under way', async () => {

@@ -62,6 +62,7 @@ for (const engine of engines) {
 const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   // Reactions are never marked read, so a conversation has more and more of them.
   ['message_map_unread_messages', 'SentMessageStore.unread', 'SendContextStore.read', 'SendContextStore.recall'],
+  ['message_map_by_tick', 'TickStore.due', 'TickStore.postpone'],
   // Only the newest deliveries are listed, and an instance has more and more of them.
   ['deliveries_by_instance', 'DeliveryStore.list'],
   // Most messages have no header, or none that is still known.
@@ -69,7 +70,7 @@ const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   ['message_map_old_headers', 'HeaderStore.prune'],
 ]
 
-test('unread messages, deliveries and headers are found by the index that is made for them', async () => {
+test('unread messages, ticks, deliveries and headers are found by the index that is made for them', async () => {
   await using opened = await newDatabase('sqlite')
   const { location } = opened
   const recorded = await recordStatements(location)

@@ -121,13 +121,21 @@ export class Correspondent implements LocalDeviceOwner {
     this.#route(this.device, stanza('message', attributes, [sealed]))
   }
 
-  receipt(type: 'delivered' | 'read' | 'played', received: ReceivedMessage[]): void {
-    for (const { id, stanza: node } of received) {
+  /** With `asList` one receipt names all messages, which must be of one chat. `addressing` is that of the receipt. */
+  receipt(
+    type: 'delivered' | 'read' | 'played',
+    received: ReceivedMessage[],
+    { asList = false, addressing }: { asList?: boolean; addressing?: Addressing } = {},
+  ): void {
+    const shown = type === 'delivered' ? undefined : type
+    const [first, ...rest] = received
+    for (const { id, stanza: node } of asList && first ? [first] : received) {
       const { from, participant } = node.attrs
       const group = from !== undefined && isGroupJid(from)
       const to = group ? { to: from, participant } : { to: from }
-      const shown = type === 'delivered' ? undefined : type
-      this.parts.receipts.forward(this.device, stanza('receipt', { id, type: shown, ...to }))
+      const items = asList ? rest.map((one) => stanza('item', { id: one.id })) : []
+      const list = items.length > 0 ? [stanza('list', {}, items)] : undefined
+      this.parts.receipts.forward(this.device, stanza('receipt', { id, type: shown, ...to }, list), addressing)
     }
   }
 

@@ -49,7 +49,7 @@ export class ReceiptSwitch {
   }
 
   /** Delivers a receipt to the author of the message, in the form that the author sees. */
-  forward(from: Device, receipt: Stanza): void {
+  forward(from: Device, receipt: Stanza, chosen?: Addressing): void {
     const { to = '', participant, type, recipient } = receipt.attrs
     if (type === 'read-self') {
       this.#toOwnDevices(from, receipt)
@@ -58,8 +58,8 @@ export class ReceiptSwitch {
     const author = isGroupJid(to) ? participant : to
     const user = author === undefined ? undefined : this.#directory.find(author)
     if (!user) return
-    const addressing = isGroupJid(to) ? this.#groupAddressing(to) : isLidJid(to) ? 'lid' : 'pn'
-    const sender = from.user.jid(addressing, from.id)
+    const usual = isGroupJid(to) ? this.#groupAddressing(to) : isLidJid(to) ? 'lid' : 'pn'
+    const sender = from.user.jid(chosen ?? usual, from.id)
     // A device that asks for a message of another own device names the chat.
     const seen: Attributes = isGroupJid(to) ? { from: to, participant: sender } : { from: sender, recipient }
     const shownType = type === 'inactive' ? undefined : type

@@ -76,7 +76,7 @@ export function addressOf(jid: Jid): Jid {
 }
 
 /** Accounts that a provider hosts have domains of their own but are the same people. */
-function plainJid(jid: Jid): Jid {
+export function plainJid(jid: Jid): Jid {
   return jid.replace(/@hosted\.lid$/, '@lid').replace(/@hosted$/, '@s.whatsapp.net')
 }
 

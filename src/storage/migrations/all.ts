@@ -22,6 +22,7 @@ import { paceOfLinks } from './017-pace-of-links.ts'
 import { clientVersion } from './018-client-version.ts'
 import { webhookSecrets } from './019-webhook-secrets.ts'
 import { backups } from './020-backups.ts'
+import { ticks } from './021-ticks.ts'
 import { pictures } from './022-pictures.ts'
 import { names } from './023-names.ts'
 import { choices } from './024-choices.ts'
@@ -47,6 +48,7 @@ export const migrations: readonly Migration[] = [
   clientVersion,
   webhookSecrets,
   backups,
+  ticks,
   pictures,
   names,
   choices,

@@ -4,6 +4,7 @@ import type { Generated } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName, Jid, NetworkMessageId, RowId } from '../../core/ids.ts'
 import type { OutboxPayload, OutboxStatus } from '../../core/outbox.ts'
 import type { Shown } from '../../core/shown.ts'
+import type { Tick } from '../../core/tick.ts'
 import type { SecretColumns } from '../engine/statement.ts'
 import type { Sealed, SealedOrNull } from './sealed.ts'
 
@@ -61,6 +62,13 @@ export type MessageMapTable = {
   posting_since: number | null
   posting_after: number | null
   read_at: number | null
+  /** Of a message to a customer: what the phones report (null: only sent), and since when. */
+  reported: Generated<Tick | null>
+  reported_at: Generated<number | null>
+  /** What of that the helpdesk was told. */
+  ticked: Generated<Tick | null>
+  /** When to tell the helpdesk; null when there is nothing to tell. */
+  tick_at: Generated<number | null>
   /** 1 for a message of ours that offers choices. */
   has_choices: Generated<number | null>
   /** What later quotes, votes, edits and answers need of it. */

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { longestPauseMs } from '../../core/lifecycle/delivery.ts'
 import { longestBanMs, unknownBanMs } from '../../core/instance.ts'
 import { waitingLifetimeMs } from '../../core/outbox.ts'
+import { longestTickPauseMs } from '../../core/tick.ts'
 import type { Database } from '../database.ts'
 import { createLeaseFence } from './lease-store.ts'
 
@@ -28,6 +29,10 @@ export async function correctFutureTimes(database: Database, epoch: number, now:
       .set({ look_at: now })
       .where('look_at', '>', future)
       .where('look_at', '>', sql<number>`CAST(${future + now} AS BIGINT) - COALESCE(settled_at, created_at)`),
+    query
+      .updateTable('message_map')
+      .set({ tick_at: now, reported_at: now })
+      .where('tick_at', '>', future + longestTickPauseMs),
     query
       .updateTable('deliveries')
       .set({

@@ -122,6 +122,8 @@ export class ScriptedHelpdesk implements Downstream {
         await this.agents.setStatus(...change)
       },
       deleteMessage: () => ask('deleteMessage'),
+      markSeen: () => ask('markSeen'),
+      markUnread: () => ask('markUnread'),
       setTyping: () => ask('setTyping'),
       probe: async () => {
         await ask('probe')

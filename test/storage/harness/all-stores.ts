@@ -26,6 +26,7 @@ import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
 import { SendContextStore } from '../../../src/storage/stores/messages/send-context-store.ts'
 import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
 import { ShownStore } from '../../../src/storage/stores/messages/shown-store.ts'
+import { TickStore } from '../../../src/storage/stores/messages/tick-store.ts'
 import { ContactPictureStore } from '../../../src/storage/stores/people/contact-picture-store.ts'
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
@@ -62,6 +63,7 @@ function createStores(database: Database) {
     contexts: new SendContextStore(database, new ManualClock()),
     sent: new SentMessageStore(database, epoch),
     shown: new ShownStore(database, epoch),
+    ticks: new TickStore(database, epoch),
     contacts: new ContactStore(database),
     pictures: new ContactPictureStore(database),
     people: new PeopleStore(database),

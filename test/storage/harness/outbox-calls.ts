@@ -170,6 +170,7 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
     given: failed,
     run: ({ shown }, id) => shown.ask(id, { at: 3000, until: 9000 }),
   },
+  'ShownStore.reportedOf': { kind: 'read', run: ({ shown }) => shown.reportedOf(destination, 6) },
   'ShownStore.saveLook': {
     kind: 'repeated',
     given: failed,
@@ -213,4 +214,38 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
   'SentMessageStore.markRead': { kind: 'repeated', given: mapped, run: ({ sent }, id) => sent.markRead([id], 1000) },
 }
 
-export const outboxCalls: Readonly<Record<string, StoreCall>> = { ...storeCalls, ...transitionCalls, ...shownCalls }
+const reported = async (stores: Stores, id: string) => {
+  await mapped(stores, id)
+  await stores.ticks.report({ delivered: [], read: [id] }, 1000)
+}
+const parts = (id: string) => [{ id, reported: 'read' as const, reportedAt: 1000, ticked: null, tickAt: 1000 }]
+
+const tickCalls: Readonly<Record<string, StoreCall>> = {
+  'TickStore.find': { kind: 'read', run: ({ ticks }, id) => ticks.find('shop', [id]) },
+  'TickStore.report': {
+    kind: 'repeated',
+    given: mapped,
+    run: ({ ticks }, id) => ticks.report({ delivered: [id], read: [id] }, 1000),
+  },
+  'TickStore.due': { kind: 'read', run: ({ ticks }) => ticks.due(5000, 10, ['held']) },
+  'TickStore.message': { kind: 'read', run: ({ ticks }) => ticks.message(destination, 6) },
+  'TickStore.settle': { kind: 'repeated', given: reported, run: ({ ticks }, id) => ticks.settle(parts(id)) },
+  'TickStore.ticked': {
+    kind: 'repeated',
+    given: reported,
+    run: ({ ticks }, id) => ticks.ticked({ destination, messageId: 6 }, parts(id), 'read', 9000),
+  },
+  'TickStore.postpone': {
+    kind: 'repeated',
+    given: reported,
+    run: ({ ticks }) => ticks.postpone({ destination, conversationId: 5 }, 5000, 65_000),
+  },
+  'TickStore.hasNewerUnread': { kind: 'read', run: ({ ticks }, id) => ticks.hasNewerUnread(destination, 5, id) },
+}
+
+export const outboxCalls: Readonly<Record<string, StoreCall>> = {
+  ...storeCalls,
+  ...transitionCalls,
+  ...shownCalls,
+  ...tickCalls,
+}

@@ -13,7 +13,7 @@ import type { DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
 import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
 import { dutyOf, keptOf, seenAs, shownAfter } from '../../../core/shown.ts'
-import type { Seen, Shown } from '../../../core/shown.ts'
+import type { Known, Seen, Shown } from '../../../core/shown.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -37,7 +37,7 @@ const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplai
 
 type Deps = {
   outbox: Pick<OutboxStore, 'find' | 'open' | 'ofMessage'>
-  shown: Pick<ShownStore, 'planLook' | 'saveLook'>
+  shown: Pick<ShownStore, 'planLook' | 'saveLook' | 'reportedOf'>
   retries: Pick<RetryStore, 'retry' | 'discard'>
   downstream: Pick<Downstream, 'helpdesk'>
   destinationOf: (row: OutboxRow) => Promise<Destination | null>
@@ -106,7 +106,7 @@ export class ShownLook {
 
   async #follow(row: OutboxRow, target: Target, seen: Seen): Promise<void> {
     const { shown, retries } = this.#deps
-    const duty = dutyOf(knownOf(row.status), seen)
+    const duty = dutyOf(await this.#knownOf(row, target), seen)
     if (duty === 'send') return this.#sendAgain(row, target)
     if (lacksCallback(row)) return retries.discard(row.id)
     switch (duty) {
@@ -119,6 +119,12 @@ export class ShownLook {
       case 'look':
         return seen === 'gone' ? this.#endLooks(row) : shown.saveLook(row, keptOf(seen), null)
     }
+  }
+
+  /** What the phones report of a sent message counts too: a failure that is repaired may be one of a message that was read. */
+  async #knownOf({ status }: OutboxRow, { key, messageId }: Target): Promise<Known> {
+    const known = knownOf(status)
+    return known === 'sent' ? ((await this.#deps.shown.reportedOf(key, messageId)) ?? known) : known
   }
 
   async #set(row: OutboxRow, target: Target, status: MessageStatus, seen: Seen): Promise<void> {

@@ -5,18 +5,21 @@ import type { DestinationKey, RowId } from '../../../core/ids.ts'
 import { knownOf, outboxStatuses } from '../../../core/outbox.ts'
 import type { OutboxStatus } from '../../../core/outbox.ts'
 import type { Shown } from '../../../core/shown.ts'
+import { lowestTick } from '../../../core/tick.ts'
+import type { Tick } from '../../../core/tick.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import { idPieces } from './id-pieces.ts'
 import { from } from './outbox-guards.ts'
 import type { OutboxRow } from './outbox-rows.ts'
+import { partsOf } from './tick-store.ts'
 
 /** A row at which we look. */
 export type DueLook = { id: RowId; destination: DestinationKey }
 /** When to look because the agent may have pressed Retry, and until when that counts. */
 export type Ask = { at: number; until: number }
 
-// Far below the number of parameters that the engines take.
-const idsPerStatement = 500
+const unsurePerRun = 500
 
 export class ShownStore {
   readonly #database: Database
@@ -31,7 +34,7 @@ export class ShownStore {
   /** The helpdesk shows these messages as sent. A row that is not unsure any more stays as it is. */
   async noteAnswers(ids: readonly RowId[]): Promise<void> {
     const update = this.#database.query.updateTable('outbox').set({ shown: 'sent' }).where(from('noteAnswer'))
-    await this.#writer.write(...inPieces(ids).map((piece) => update.where('id', 'in', piece)))
+    await this.#writer.write(...idPieces(ids).map((piece) => update.where('id', 'in', piece)))
   }
 
   /** The helpdesk shows a failure of a message that will not be sent. Plans a look, unless one is planned. */
@@ -52,7 +55,7 @@ export class ShownStore {
       .where('look_at', 'is', null)
       .where('message_id', 'is not', null)
       .where('conversation_id', 'is not', null)
-      .limit(idsPerStatement)
+      .limit(unsurePerRun)
     const ids = (await this.#database.read(unsure)).map(({ id }) => id)
     if (ids.length === 0) return
     const update = this.#database.query.updateTable('outbox').set({ look_at: at }).where('id', 'in', ids)
@@ -73,6 +76,12 @@ export class ShownStore {
   ask(id: RowId, { at, until }: Ask): Promise<boolean> {
     const update = this.#database.query.updateTable('outbox').set({ look_at: this.#otherTime(at), expires_at: until })
     return this.#writer.guarded(update.where('id', '=', id).where(from('ask')))
+  }
+
+  /** What the phones report of the message; null when they have reported nothing of a part of it. */
+  async reportedOf(destination: DestinationKey, messageId: number): Promise<Tick | null> {
+    const parts = await this.#database.read(partsOf(this.#database, destination, messageId))
+    return lowestTick(parts.map(({ reported }) => reported))
   }
 
   /**
@@ -98,9 +107,4 @@ export class ShownStore {
 
 function isUnsent(status: OutboxStatus): boolean {
   return knownOf(status) === 'unsent'
-}
-
-function inPieces(ids: readonly RowId[]): RowId[][] {
-  const count = Math.ceil(ids.length / idsPerStatement)
-  return Array.from({ length: count }, (_, n) => ids.slice(n * idsPerStatement, (n + 1) * idsPerStatement))
 }

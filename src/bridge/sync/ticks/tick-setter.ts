@@ -1,0 +1,99 @@
+// Sets the status of one message at the helpdesk to what the phones report of it.
+
+import { DownstreamError } from '../../../core/downstream.ts'
+import type { Destination, HelpdeskInbox } from '../../../core/downstream.ts'
+import type { InstanceName } from '../../../core/ids.ts'
+import { highestTick, isHigher, longestTickPauseMs, lowestTick } from '../../../core/tick.ts'
+import type { Tick } from '../../../core/tick.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { DueTick, TickedMessage, TickedPart, TickStore } from '../../../storage/stores/messages/tick-store.ts'
+import type { TickCounts } from './tick-counts.ts'
+
+export type TargetOf = (instance: InstanceName) => Promise<{
+  destination: Pick<Destination, 'key'>
+  helpdesk: Pick<HelpdeskInbox, 'setStatus' | 'markSeen' | 'markUnread'>
+} | null>
+
+type Deps = {
+  store: Pick<TickStore, 'message' | 'settle' | 'ticked' | 'postpone'>
+  targetOf: TargetOf
+  counts: Pick<TickCounts, 'ended' | 'failed'>
+  clock: Clock
+  log: Log
+}
+
+const tryAgainMs = 30_000
+// Chatwoot counts the messages of a minute.
+const floodMs = 60_000
+const giveUpMs = 24 * 3_600_000
+// The callback of our change has failed by then, if it fails.
+const lookMs = 10_000
+
+/** The tick that the helpdesk does not show yet; null when there is none. A message is not ticked before all of it is sent. */
+export function missingTick({ parts, isSent }: TickedMessage): Tick | null {
+  const reported = isSent ? lowestTick(parts.map((part) => part.reported)) : null
+  return isHigher(reported, highestTick(parts.map(({ ticked }) => ticked))) ? reported : null
+}
+
+export class TickSetter {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Does nothing when the tick is not due any more. */
+  async setIfDue(due: DueTick): Promise<void> {
+    const { store, counts, clock } = this.#deps
+    const message = await store.message(due.destination, due.messageId)
+    const { parts } = message
+    const now = clock.now()
+    if (!parts.some(({ tickAt }) => tickAt !== null && tickAt <= now)) return
+    const tick = missingTick(message)
+    if (tick === null) {
+      await store.settle(parts)
+      counts.ended(due.instance, parts, 'ok')
+      return
+    }
+    const failure = await this.#set(due, tick)
+    if (failure) return this.#afterFailure(due, parts, failure)
+    await store.ticked(due, parts, tick, clock.now() + lookMs)
+    counts.ended(due.instance, parts, 'ok')
+  }
+
+  /** Undefined after a success. */
+  async #set({ instance, destination, conversationId, messageId }: DueTick, tick: Tick) {
+    try {
+      const target = await this.#deps.targetOf(instance)
+      if (target?.destination.key !== destination) return new DownstreamError('gone', 'another helpdesk is configured')
+      await target.helpdesk.setStatus(conversationId, messageId, tick)
+      return undefined
+    } catch (error) {
+      if (error instanceof DownstreamError) return error
+      throw error
+    }
+  }
+
+  async #afterFailure(due: DueTick, parts: readonly TickedPart[], error: DownstreamError): Promise<void> {
+    const { store, counts, clock, log } = this.#deps
+    const { instance, destination, conversationId, messageId: message_id } = due
+    const now = clock.now()
+    const putOff = (where: Parameters<TickStore['postpone']>[0], ms: number) =>
+      store.postpone(where, now, now + Math.min(Math.max(ms, error.retryAfterMs ?? 0), longestTickPauseMs))
+    if (error.failure === 'flood') return putOff({ destination, conversationId }, floodMs)
+    if (error.failure === 'gone') {
+      await store.settle(parts)
+      counts.ended(instance, parts, 'no_conv')
+      return
+    }
+    log.warn({ err: error, instance, message_id }, 'the status of a message could not be set at the helpdesk')
+    const isLasting = error.failure === 'destination' || error.failure === 'transient'
+    const ageMs = now - Math.max(...parts.map(({ reportedAt }) => reportedAt))
+    counts.failed(instance, parts)
+    if (!isLasting || ageMs > giveUpMs) {
+      await store.settle(parts)
+      counts.ended(instance, parts, 'ds_error')
+    } else await putOff(error.failure === 'destination' ? { destination } : { destination, conversationId }, tryAgainMs)
+  }
+}

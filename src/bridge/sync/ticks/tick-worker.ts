@@ -1,0 +1,128 @@
+// Tells the helpdesk what the phones report. What is due is stored, so a restart goes on where the last process stopped.
+
+import type { DestinationKey, InstanceName } from '../../../core/ids.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
+import type { Log } from '../../../lib/log.ts'
+import { Semaphore } from '../../../lib/queues/semaphore.ts'
+import type { DueTick, TickStore } from '../../../storage/stores/messages/tick-store.ts'
+import type { TickSetter } from './tick-setter.ts'
+
+type Deps = {
+  store: Pick<TickStore, 'due'>
+  setter: Pick<TickSetter, 'setIfDue'>
+  clock: Clock
+  log: Log
+  /** Calls `run` in the background. */
+  start: () => void
+}
+
+type Work = { due: DueTick; done: Promise<void> }
+
+const batchSize = 200
+const perDestination = 4
+// A destination with more messages in work waits, so that a slow one does not fill the batches.
+const mostInWork = 50
+
+export class TickWorker implements PerInstance {
+  readonly #deps: Deps
+  readonly #stop = new AbortController()
+  /** By destination and message. */
+  readonly #works = new Map<string, Work>()
+  readonly #limits = new Map<DestinationKey, Semaphore>()
+  readonly #inWork = new Map<DestinationKey, number>()
+  /** Messages that became due again while they were in work. */
+  readonly #again = new Set<string>()
+  #isWoken = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Begins with what is due. A destination that does not answer delays no other. */
+  async run(): Promise<void> {
+    this.#isWoken = true
+    while (this.#isWoken) {
+      this.#isWoken = false
+      await this.#beginDue()
+    }
+  }
+
+  /** A message has become due. */
+  wake(): void {
+    this.#isWoken = true
+    if (!this.#stop.signal.aborted) this.#deps.start()
+  }
+
+  /** Waits for the requests under way. */
+  async leave(instance: InstanceName): Promise<void> {
+    await Promise.all([...this.#works.values()].flatMap(({ due, done }) => (due.instance === instance ? done : [])))
+  }
+
+  /** Waits for the requests under way: what they set at the helpdesk is stored. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await Promise.all([...this.#works.values()].map(({ done }) => done))
+  }
+
+  async #beginDue(): Promise<void> {
+    const { store, clock } = this.#deps
+    if (this.#stop.signal.aborted) return
+    const due = await store.due(clock.now(), batchSize, this.#busyDestinations())
+    for (const each of due) {
+      const name = nameOf(each)
+      if (this.#works.has(name)) this.#again.add(name)
+      else if (!this.#isBusy(each.destination)) this.#begin(name, each)
+    }
+  }
+
+  #begin(name: string, due: DueTick): void {
+    const { destination } = due
+    this.#inWork.set(destination, this.#countOf(destination) + 1)
+    const done = this.#set(due).then((isSet) => {
+      const hasWaiting = this.#isBusy(destination)
+      this.#inWork.set(destination, this.#countOf(destination) - 1)
+      this.#works.delete(name)
+      const isDueAgain = this.#again.delete(name)
+      if (isSet && (hasWaiting || isDueAgain)) this.wake()
+    })
+    this.#works.set(name, { due, done })
+  }
+
+  /** False after an unexpected error: the message is still due, and the next run tries again. */
+  async #set(due: DueTick): Promise<boolean> {
+    const { setter, log } = this.#deps
+    const { signal } = this.#stop
+    const limit = getOrCreate(this.#limits, due.destination, () => new Semaphore(perDestination))
+    try {
+      const leave = await limit.enter(signal)
+      try {
+        await setter.setIfDue(due)
+      } finally {
+        leave()
+      }
+      return true
+    } catch (err) {
+      if (!signal.aborted)
+        log.error({ err, message_id: due.messageId }, 'a receipt could not be carried to the helpdesk')
+      return false
+    }
+  }
+
+  #countOf(destination: DestinationKey): number {
+    return this.#inWork.get(destination) ?? 0
+  }
+
+  #isBusy(destination: DestinationKey): boolean {
+    return this.#countOf(destination) >= mostInWork
+  }
+
+  #busyDestinations(): DestinationKey[] {
+    return [...this.#inWork.keys()].filter((destination) => this.#isBusy(destination))
+  }
+}
+
+function nameOf({ destination, messageId }: DueTick): string {
+  return `${destination}|${messageId}`
+}
