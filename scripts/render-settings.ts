@@ -29,7 +29,7 @@ export function renderEnvExample(): string {
   const blocks = sections().map(({ title, rows }) =>
     [
       `## ${title}`,
-      ...rows.map((row) => `# ${meaning(row)}\n# Takes ${row.kind.takes}.\n#${row.name}=${quoted(row.standard)}`),
+      ...rows.map((row) => `# ${row.doc}\n# Takes ${row.kind.takes}.\n#${row.name}=${quoted(row.standard)}`),
     ].join('\n\n'),
   )
   return (
@@ -58,14 +58,10 @@ function table(rows: readonly Setting<unknown>[]): string {
   const cells = rows.map((row) => [
     code(row.name),
     row.standard === '' ? '' : code(row.standard),
-    escapePipes(`${meaning(row)}. Takes ${row.kind.takes}.`),
+    escapePipes(`${row.doc}. Takes ${row.kind.takes}.`),
   ])
   const line = (row: readonly string[]) => `| ${row.join(' | ')} |`
   return [line(['Variable', 'Default', 'Meaning']), '| --- | --- | --- |', ...cells.map(line)].join('\n')
-}
-
-function meaning({ doc, since }: Setting<unknown>): string {
-  return since === 'planned' ? `Not yet: nothing reads this setting. ${doc}` : doc
 }
 
 function code(text: string): string {

@@ -12,16 +12,10 @@ export type Setting<T> = {
   /** The text that is used when the variable is absent or empty. */
   standard: string
   doc: string
-  /** planned: the setting is accepted, and no part of the service reads it yet. */
-  since?: 'planned'
 }
 
 function setting<T>(name: string, kind: Kind<T>, standard: string, doc: string): Setting<T> {
   return { name, kind, standard, doc }
-}
-
-function planned<T>(name: string, kind: Kind<T>, standard: string, doc: string): Setting<T> {
-  return { name, kind, standard, doc, since: 'planned' }
 }
 
 // One line per row, so that the columns can be compared.
