@@ -14,7 +14,6 @@ const titles: Record<keyof typeof settings, string> = {
   outbound: 'Messages to the network',
   lifecycle: 'Lifecycle webhooks',
   network: 'Network',
-  history: 'History import',
 }
 
 type Section = { title: string; rows: readonly Setting<unknown>[] }

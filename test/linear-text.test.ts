@@ -28,6 +28,8 @@ import { phoneVariants } from '../src/core/phone-variants.ts'
 import { translateReason } from '../src/core/reasons/reason.ts'
 import { callbackFailureOf } from '../src/downstream/callback-failure.ts'
 import { readCallback } from '../src/downstream/callback.ts'
+import { readSurveyLink } from '../src/downstream/survey-text.ts'
+import { findChoice } from '../src/bridge/conversations/find-choice.ts'
 import { contactFields } from '../src/downstream/contact-finder.ts'
 import { encodeMessage } from '../src/downstream/encode-message.ts'
 import { explainAnswer } from '../src/downstream/failures.ts'
@@ -100,6 +102,10 @@ const groupAnswer = (text: string) => {
   const attrs = { id: '1', subject: text, creator: text, creation: text, size: text }
   return { tag: 'iq', attrs: {}, content: [{ tag: 'group', attrs, content }] }
 }
+/** A card with a long title and many buttons of the same name. */
+const manyCards = (text: string) => [
+  { title: text, actions: (text.match(/[^]{1,20}/g) ?? []).map(() => ({ text: 'Buy' })) },
+]
 
 /** By where the text comes from. Every entry gets the whole hostile text. */
 const readers: Record<string, (text: string) => unknown> = {
@@ -111,6 +117,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'a header': (text) => renderMessage({ header: person(text), separator: '\n', quote: null, body: text }, settings),
   'a mentioned name': (text) => mentionsOf([person(text)], '@$name'),
   'a poll': (text) => render({ type: 'poll', question: 'x', options: [text] }),
+  'an answer': (text) => [findChoice(text, ['Yes', 'No']), findChoice('2', [text, text])],
   'a choice': (text) => render({ type: 'choice', text, description: null }),
   'a place': (text) =>
     render({ type: 'location', latitude: 1, longitude: 1, name: text, address: null, caption: null, live: false }),
@@ -137,6 +144,19 @@ const readers: Record<string, (text: string) => unknown> = {
   'a message of an agent': markdownToText,
   'the mentions of an agent': (text) => mentionMembers(text, new Map([['5511999', { phone: '5511999', lid: null }]])),
   'a callback': (text) => readCallback(callback(text)),
+  'the choices of a callback': (text) =>
+    readCallback({ ...callback('x'), content_attributes: { items: manyCards(text) } }),
+  'the fields of a callback': (text) =>
+    readCallback({
+      ...{ ...callback('x'), content_type: 'form' },
+      content_attributes: { items: [{ label: text, options: text.match(/[^]{1,20}/g) }] },
+    }),
+  'the callback of a survey': (text) =>
+    readCallback({
+      ...{ ...callback(text), content_type: 'input_csat' },
+      conversation: { messages: [{ id: 1, content: text.replaceAll(' ', '/survey/responses/') }] },
+    }),
+  'the link of a survey': (text) => readSurveyLink({ uuid: text, meta: { sender: { thumbnail: text } } }, 'https://x'),
   'the length of a message': (text) => unsendable({ content: text, attachments: [], lacksFile: false }),
   'the fingerprint of a message': (text) =>
     new Fingerprints([]).of({ content: text, attachments: [{ fileName: text, size: 1 }] }),

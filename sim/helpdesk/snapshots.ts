@@ -55,6 +55,7 @@ export type SeenConversation = {
   assigneeId: number | null
   agentLastSeenAt: number | null
   contactLastSeenAt: number | null
+  contactTypingSince: number | null
   customAttributes: Attributes
   labels: string[]
   messageCount: number
@@ -119,6 +120,7 @@ export function seeConversation(row: ConversationRow): SeenConversation {
     assigneeId: row.assignee?.id ?? null,
     agentLastSeenAt: row.agentLastSeenAt,
     contactLastSeenAt: row.contactLastSeenAt,
+    contactTypingSince: row.contactTypingSince,
     customAttributes: { ...row.customAttributes },
     labels: [...row.labels],
     messageCount: row.messages.length,

@@ -86,6 +86,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     accounts: instances,
     people,
     conversations: inbound.conversations,
+    choices: inbound.choices,
     lostCallbacks: inbound.lostCallbacks,
     downstream,
     routing,
@@ -94,6 +95,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     onSendStep: options.onSendStep ?? (() => Promise.resolve()),
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
+    activityListener: () => sync.typing.activity,
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
@@ -103,7 +105,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const sync = createSync({
-    ...{ config, clock, log, database, epoch, instances, metrics, downstream, routing, identities },
+    ...{ config, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
     people,
     groups: inbound.groups,
     conversations: inbound.conversations,
@@ -111,7 +113,6 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     contactNames: inbound.contactNames,
     headerHistory: inbound.headerHistory,
     helpdeskDatabase: createHelpdeskDatabase(base),
-    stack,
     sessionOf: (instance) => instances.find(instance)?.openSession,
     targetOf: (instance) => inbound.destinations.find(instance),
   })
@@ -141,10 +142,13 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     metrics,
   ]
-  reception.connect({ messages: inbound.reception, realtime: sync.reception })
+  reception.connect({ messages: inbound.reception, realtime: sync.reception, onReceived: sync.typing.received })
   events.connect({
     perInstance,
-    onChange: outbound.connectionChanged,
+    onChange: (instance) => {
+      outbound.connectionChanged(instance)
+      sync.typing.connectionChanged(instance)
+    },
     onAnnounced: (announcement) => notices?.heard(announcement),
   })
   metrics.watchInstances(() => instances.counts())

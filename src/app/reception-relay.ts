@@ -3,7 +3,12 @@
 import type { Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 
-type Listeners = { messages: Reception; realtime: RealtimeReception }
+type Listeners = {
+  messages: Reception
+  realtime: RealtimeReception
+  /** Is told about received messages after `messages`. */
+  onReceived: Reception['onReceived']
+}
 
 export class ReceptionRelay implements Reception, RealtimeReception {
   #listeners: Listeners | undefined
@@ -13,7 +18,9 @@ export class ReceptionRelay implements Reception, RealtimeReception {
   }
 
   onReceived(...received: Parameters<Reception['onReceived']>): void {
-    this.#connected().messages.onReceived(...received)
+    const { messages, onReceived } = this.#connected()
+    messages.onReceived(...received)
+    onReceived(...received)
   }
 
   onNames(...names: Parameters<Reception['onNames']>): void {

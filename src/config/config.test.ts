@@ -125,8 +125,8 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     ['SERVICE_LIFECYCLE_TIMEOUT', '2h'],
     ['SERVICE_LIFECYCLE_TIMEOUT', '0'],
     ['SERVICE_MEDIA_MAX_BYTES', '64'],
-    ['SERVICE_HISTORY_IMPORT_DAYS', '31'],
-    ['SERVICE_HISTORY_IMPORT_DAYS', '0'],
+    ['DOWNSTREAM_ACCOUNT_ID', '0'],
+    ['DOWNSTREAM_ACCOUNT_ID', '2147483648'],
     ['SERVICE_DRAIN_RATE', '-1'],
     ['SERVICE_CONVERSATION_MODE', 'New'],
     ['SERVICE_LOCALE', 'fr'],
@@ -229,6 +229,12 @@ test('the summary shows what was changed, without secrets and passwords', () => 
   }
   assert.deepEqual(describeConfig({ DATABASE_URL: 'file:./other.db' }), { DATABASE_URL: 'file:./other.db' })
   assert.ok(!('LOG_LEVEL' in shown))
+})
+
+test('a variable that the service does not know, such as one of a later version, does not keep it from starting', () => {
+  const environment = { SERVICE_HISTORY_IMPORT_ENABLED: 'perhaps' }
+  assert.equal(loadConfig(environment).http.port, 3100)
+  assert.deepEqual(unknownVariables(environment), ['SERVICE_HISTORY_IMPORT_ENABLED'])
 })
 
 test('variables that look like ours but are not are found', () => {

@@ -73,9 +73,6 @@ const standards: Record<string, string> = {
   SERVICE_NETWORK_CA: '',
   SERVICE_NETWORK_VERSION: '',
   SERVICE_NETWORK_PROXY: '',
-  SERVICE_HISTORY_IMPORT_ENABLED: 'false',
-  SERVICE_HISTORY_IMPORT_DAYS: '7',
-  SERVICE_HISTORY_IMPORT_RATE_PER_SEC: '5',
 }
 
 test('every setting has the default that is promised, and none is missing or unknown', () => {

@@ -75,7 +75,7 @@ export const settings = {
   },
   sync: {
     readReceipts: planned('SERVICE_READ_RECEIPTS_SYNC', bool, 'true', 'Carry read receipts to the helpdesk'),
-    typing: setting('SERVICE_TYPING_SYNC', bool, 'true', 'Carry typing indicators'),
+    typing: setting('SERVICE_TYPING_SYNC', bool, 'true', 'Show agents that customers type, and customers that agents type'),
     reactions: setting('SERVICE_REACTIONS_SYNC', bool, 'true', 'Carry reactions'),
     avatars: planned('SERVICE_AVATAR_SYNC', bool, 'true', 'Carry profile pictures'),
     avatarTtl: planned('SERVICE_AVATAR_REFRESH_TTL', duration('1m', '8760h'), '24h', 'How long a profile picture counts as fresh'),
@@ -110,10 +110,5 @@ export const settings = {
     caFile: setting('SERVICE_NETWORK_CA', text, '', 'PEM file trusted for the media host of that network'),
     version: setting('SERVICE_NETWORK_VERSION', list('three numbers', (part) => /^\d{1,10}$/.test(part)), '', 'Pins the client version, as 2,3000,1234567890; empty: the service asks WhatsApp for the newest one'),
     proxy: setting('SERVICE_NETWORK_PROXY', url('http:', 'https:', 'socks5:'), '', 'Proxy for the daily version query, and for the connections and media of instances without their own; if it fails, the instance does not connect without it'),
-  },
-  history: {
-    importEnabled: planned('SERVICE_HISTORY_IMPORT_ENABLED', bool, 'false', 'Allow history import'),
-    importDays: planned('SERVICE_HISTORY_IMPORT_DAYS', integer(1, 30), '7', 'How far back an import goes unless the request says so'),
-    importRatePerSecond: planned('SERVICE_HISTORY_IMPORT_RATE_PER_SEC', decimal(0.1, 100), '5', 'Imported messages per second'),
   },
 } as const

@@ -131,6 +131,8 @@ export type NewMessage = {
   inReplyTo: number | null
   /** Written on the owner's phone. */
   isEcho: boolean
+  /** What the customer wrote, when the content says it in other words. */
+  originalText?: string
   private: boolean
   files: readonly UploadFile[]
 }
@@ -170,6 +172,8 @@ export type HelpdeskInbox = {
   /** Null when the conversation does not exist any more. */
   findConversation(id: number): Promise<Conversation | null>
   newestMessageId(conversationId: number): Promise<number>
+  /** The address of the survey of a conversation, for the customer. Null when the conversation does not exist any more. */
+  surveyLink(conversationId: number): Promise<string | null>
   post(conversationId: number, message: NewMessage): Promise<NewlyPosted>
   /** The message with this source id among those after `afterId`; null when it is not there yet. */
   findPosted(conversationId: number, sourceId: string, afterId: number): Promise<PostedMessage | null>
@@ -234,6 +238,10 @@ export type WrittenMessage = {
   /** When the helpdesk stored it, in milliseconds by the clock of the helpdesk; null when it does not say. */
   writtenAt: number | null
   content: string
+  /** The titles of the choices that the content offers, in the order of their numbers. */
+  choices?: readonly string[]
+  /** The content is the text of a survey, without the link to it. */
+  lacksSurveyLink?: true
   /** In the order in which the agent added them. Of a long list only as many as are needed to see that it is too long. */
   attachments: readonly Attachment[]
   /** An attachment came without an address from which it could be fetched. */

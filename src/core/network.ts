@@ -159,6 +159,9 @@ export type GroupInfo = { id: string; subject: string; members: readonly GroupMe
 /** `until` is the end of an active restriction in epoch milliseconds; null when the network names no end. */
 export type NetworkRestriction = { isActive: boolean; until: number | null }
 
+/** `at` is when the server took the message, in epoch milliseconds by its own clock; null when the server does not say. */
+export type Sent = { at: number | null }
+
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {
   /** Resolves when the server has answered a ping; rejects after `ms` without an answer. */
@@ -169,7 +172,7 @@ export type NetworkSession = {
    * Sends the content under this message id. Resolves when the server has acknowledged it; rejects with a SendError.
    * The preparation starts at once. Nothing leaves before `after` has resolved; if `after` rejects, nothing leaves at all.
    */
-  send(address: Jid, content: OutgoingContent, messageId: NetworkMessageId, options?: SendOptions): Promise<void>
+  send(address: Jid, content: OutgoingContent, messageId: NetworkMessageId, options?: SendOptions): Promise<Sent>
   /** A new, unique message id. The caller stores it before the first attempt. */
   newMessageId(): NetworkMessageId
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */
@@ -184,6 +187,11 @@ export type NetworkSession = {
    * online, the owner's phone gets no notifications.
    */
   setAvailable(available: boolean): Promise<void>
+  /**
+   * Asks the network to tell when the person, or a member of the group, types. The network does so only while the account is
+   * online, and at the longest until the connection ends. This does not make the account online.
+   */
+  subscribeToPresence(address: Jid): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef>
   /** Asks the network whether the account may write only to people who wrote to it. */

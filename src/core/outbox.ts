@@ -226,6 +226,10 @@ export type MessagePayload = {
   attachments: readonly Attachment[]
   inReplyTo: { messageId: number | null; sourceId: string | null } | null
   agentName: string | null
+  /** The titles of the choices that the content offers, in the order of their numbers. */
+  choices?: readonly string[]
+  /** The content is the text of a survey, without the link to it. */
+  lacksSurveyLink?: true
 }
 
 /** Takes back everything that was sent for a message at the helpdesk. */

@@ -9,8 +9,9 @@ import type {
 } from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
 import { messageLimits } from '../core/outbox.ts'
+import type { Locale } from '../core/reasons/sentences.ts'
 import { fileNameOf } from './file-name.ts'
-import { textOf } from './interactive-text.ts'
+import { interactiveTextOf } from './interactive-text.ts'
 import { Payload } from './payload.ts'
 
 type Ignored = OutgoingCommand & { kind: 'ignored' }
@@ -18,14 +19,15 @@ type Ignored = OutgoingCommand & { kind: 'ignored' }
 /**
  * Throws SERVICE_BAD_REQUEST for a payload that Chatwoot does not send; the error names the field. A changed message that
  * cannot be read is ignored instead: a refusal would make Chatwoot mark the message failed, also one that was delivered.
+ * `locale` is the language of sentences that are added for the customer.
  */
-export function readCallback(body: unknown): OutgoingCommand {
+export function readCallback(body: unknown, locale: Locale = 'en'): OutgoingCommand {
   const payload = Payload.of(body)
   switch (eventOf(payload)) {
     case 'message_created':
-      return readNote(payload) ?? notForUs(payload) ?? readSend(payload)
+      return readNote(payload) ?? notForUs(payload) ?? readSend(payload, locale)
     case 'message_updated':
-      return readUpdate(payload)
+      return readUpdate(payload, locale)
     case 'conversation_updated':
       return readSeen(payload)
     case 'conversation_status_changed':
@@ -80,21 +82,22 @@ function isPublic(mark: unknown): boolean {
 }
 
 /** A message may be deleted before its callback comes. The text is a placeholder then. */
-function readSend(message: Payload): OutgoingCommand {
+function readSend(message: Payload, locale: Locale): OutgoingCommand {
   if (message.object('content_attributes').flag('deleted')) return ignored('deleted')
-  return { kind: 'send', ...readMessage(message) }
+  return { kind: 'send', ...readMessage(message, locale) }
 }
 
-function readUpdate(message: Payload): OutgoingCommand {
+function readUpdate(message: Payload, locale: Locale): OutgoingCommand {
   try {
-    return notForUs(message) ?? readChange(message)
+    return notForUs(message) ?? readChange(message, locale)
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error
     return { ...ignored('unreadable'), flaw: error.message }
   }
 }
 
-function readMessage(message: Payload): WrittenMessage {
+function readMessage(message: Payload, locale: Locale): WrittenMessage {
+  const { content, choices, lacksLink } = interactiveTextOf(message, locale)
   const conversation = message.object('conversation')
   const sender = message.object('sender')
   // Chatwoot lists the files in any order. One more than can be sent shows that there are too many.
@@ -105,7 +108,9 @@ function readMessage(message: Payload): WrittenMessage {
     recipient: recipientOf(conversation),
     messageId: message.id('id'),
     writtenAt: writtenAt(message),
-    content: textOf(message),
+    content,
+    ...(choices.length > 0 && { choices }),
+    ...(lacksLink && { lacksSurveyLink: true as const }),
     attachments,
     lacksFile: attachments.length < files.length,
     inReplyTo: readReply(message.object('content_attributes')),
@@ -149,11 +154,11 @@ function readReply(attributes: Payload): { messageId: number | null; sourceId: s
   return messageId === null && sourceId === null ? null : { messageId, sourceId }
 }
 
-function readChange(message: Payload): OutgoingCommand {
+function readChange(message: Payload, locale: Locale): OutgoingCommand {
   const attributes = message.object('content_attributes')
   return {
     kind: 'changed',
-    ...readMessage(message),
+    ...readMessage(message, locale),
     messageId: message.requiredId('id'),
     deleted: attributes.flag('deleted'),
     externalError: attributes.filledText('external_error'),

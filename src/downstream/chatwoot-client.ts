@@ -2,6 +2,7 @@
 
 import { accessKey } from '../core/downstream.ts'
 import type { InboxAccess } from '../core/downstream.ts'
+import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { Breakers } from './breaker.ts'
 import { versionCall } from './account-json.ts'
 import { ChatwootCalls } from './chatwoot-calls.ts'
@@ -13,6 +14,8 @@ export type ClientDeps = CallDeps & {
   breakers: Breakers
   /** The places and tokens of helpdesks that were seen to drop the source id of a message. */
   dropping: Set<string>
+  /** The identifiers of helpdesk inboxes as the last probe told them, by place and token. */
+  identifiers: BoundedMap<string>
 }
 
 export class ChatwootClient {
@@ -47,7 +50,23 @@ export class ChatwootClient {
     const inbox = await this.#deps.breakers.watch(this.access, () => this.#calls.send(this.#question()))
     if (this.#deps.dropping.has(this.access)) await this.#assertUpdated()
     const identifier = 'inbox_identifier' in inbox ? inbox.inbox_identifier : null
-    return typeof identifier === 'string' && identifier !== '' ? identifier : null
+    const { identifiers } = this.#deps
+    if (typeof identifier === 'string' && identifier !== '') {
+      identifiers.set(this.access, identifier)
+      return identifier
+    }
+    identifiers.delete(this.access)
+    return null
+  }
+
+  /** The identifier as the last probe told it. Probes if none did. */
+  async identifier(): Promise<string | null> {
+    return this.#deps.identifiers.get(this.access) ?? this.probe()
+  }
+
+  /** The identifier may be wrong by now. */
+  forgetIdentifier(): void {
+    this.#deps.identifiers.delete(this.access)
   }
 
   /** Without source ids a message cannot be found again, and a message of the phone looks like one of an agent. */

@@ -21,6 +21,9 @@ import { fetchMedia } from './media-fetch.ts'
 // For all accounts together; each account fetches at most eight.
 const filesAtOnce = 64
 
+// Longer than the pause between two probes of an inbox that is in use.
+const identifierMs = 30 * 60_000
+
 export type ChatwootOptions = {
   clock?: Clock
   /** DOWNSTREAM_TIMEOUT */
@@ -55,6 +58,7 @@ export class ChatwootDownstream implements Downstream {
       egress: this.#egress,
       breakers: new Breakers({ clock }),
       dropping: new Set(),
+      identifiers: new BoundedMap({ clock, max: 10_000, ttlMs: identifierMs }),
       clock,
       timeoutMs,
     }

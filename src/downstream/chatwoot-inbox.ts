@@ -13,6 +13,7 @@ import { readConversation, readMessage, readMessages, readOutgoing, readShownCon
 import { contactFields, ensureContact } from './contact-finder.ts'
 import { ensureConversation, toConversation } from './conversation-finder.ts'
 import { encodeMessage } from './encode-message.ts'
+import { readSurveyLink } from './survey-text.ts'
 
 /** `locale` is the language of the agents. */
 type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true>; locale: Locale }
@@ -67,6 +68,13 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   async newestMessageId(conversationId: number): Promise<number> {
     return (await this.#conversation(conversationId)).newestMessageId ?? 0
+  }
+
+  async surveyLink(conversationId: number): Promise<string | null> {
+    const { baseUrl } = this.#client.destination
+    const read = (json: unknown) => readSurveyLink(json, baseUrl)
+    const path = `/conversations/${conversationId}`
+    return nullWhenGone(this.#client.ask({ method: 'GET', path, about: 'conversation', read }))
   }
 
   async post(conversationId: number, message: NewMessage): Promise<NewlyPosted> {
@@ -124,7 +132,7 @@ export class ChatwootInbox implements HelpdeskInbox {
   }
 
   async setTyping({ conversationId, sourceId }: { conversationId: number; sourceId: string }, typing: boolean) {
-    const identifier = await this.#client.probe()
+    const identifier = await this.#client.identifier()
     if (identifier === null)
       throw new DownstreamError('permanent', 'Chatwoot does not show the identifier of the inbox')
     // The router of Chatwoot takes a dot for the beginning of a file extension.
@@ -132,7 +140,11 @@ export class ChatwootInbox implements HelpdeskInbox {
     const path = `/public/api/v1/inboxes/${identifier}/contacts/${contact}/conversations/${conversationId}/toggle_typing`
     const json = { typing_status: typing ? 'on' : 'off' }
     const read = () => true
-    await this.#client.ask({ method: 'POST', path, isGlobal: true, isPublic: true, about: 'conversation', json, read })
+    const call = { method: 'POST', path, isGlobal: true, isPublic: true, about: 'conversation', json, read } as const
+    await this.#client.ask(call).catch((error: unknown) => {
+      if (error instanceof DownstreamError && error.failure === 'gone') this.#client.forgetIdentifier()
+      throw error
+    })
   }
 
   probe(): Promise<string | null> {

@@ -46,16 +46,18 @@ function filePart({ open, fileName, mimeType, size }: UploadFile, over: AbortSig
   return { name: 'attachments[]', filename: fileName, type: mimeType, content: content(), ...bytes }
 }
 
-function fieldsOf({ type, content, sourceId, inReplyTo, isEcho, private: isPrivate }: NewMessage) {
+function fieldsOf({ type, content, sourceId, inReplyTo, isEcho, originalText, private: isPrivate }: NewMessage) {
   const attributes = {
     ...(inReplyTo !== null && { in_reply_to: inReplyTo }),
     ...(isEcho && { external_echo: true }),
+    // Chatwoot keeps attributes that it does not know.
+    ...(originalText !== undefined && { original_text: originalText }),
   }
   return {
     message_type: type,
     ...(content !== '' && { content }),
     ...(sourceId !== null && { source_id: sourceId }),
     ...(isPrivate && { private: true }),
-    ...((inReplyTo !== null || isEcho) && { content_attributes: attributes }),
+    ...(Object.keys(attributes).length > 0 && { content_attributes: attributes }),
   }
 }

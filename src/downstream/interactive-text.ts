@@ -1,10 +1,20 @@
 // Writes the choices, fields, cards and articles of an interactive message below its text, because WhatsApp gets only a text.
+// What a customer can choose has a number, which goes on from one card or field to the next.
 
+import type { Locale } from '../core/reasons/sentences.ts'
+import { NumberedChoices } from './numbered-choices.ts'
 import type { Payload } from './payload.ts'
+import { readSurvey } from './survey-text.ts'
 
 type Item = Record<string, unknown>
-/** How the items of a kind are written, and what stands between them. */
-type Kind = { write: (item: Item) => string; between: string }
+/** How the items of a kind are written, and what stands between them. `isOnly` says that there are no others. */
+type Kind = { write: (item: Item, choices: NumberedChoices, isOnly: boolean) => string; between: string }
+
+/**
+ * The text of a message as a customer can read it, and the titles of its choices. `lacksLink`: the link of a survey is
+ * missing.
+ */
+type InteractiveText = { content: string; choices: readonly string[]; lacksLink: boolean }
 
 const kinds = new Map<unknown, Kind>([
   ['input_select', { write: writeChoice, between: '\n' }],
@@ -13,47 +23,73 @@ const kinds = new Map<unknown, Kind>([
   ['article', { write: writeArticle, between: '\n\n' }],
 ])
 
-/** The text of a message as a customer can read it. An item that makes no sense is left out. */
-export function textOf(message: Payload): string {
+const emailRequest: Record<Locale, string> = {
+  en: 'Please reply with your e-mail address.',
+  es: 'Responda con su dirección de correo electrónico, por favor.',
+  pt: 'Responda com o seu endereço de e-mail, por favor.',
+}
+
+/** An item that makes no sense is left out. */
+export function interactiveTextOf(message: Payload, locale: Locale): InteractiveText {
+  const type = message.raw('content_type')
+  if (type === 'input_csat') return { choices: [], ...readSurvey(message) }
   const text = message.text('content') ?? ''
-  const kind = kinds.get(message.raw('content_type'))
-  if (!kind) return text
-  const items = itemsIn(message.object('content_attributes').raw('items')).map(kind.write)
-  return joined([text, joined(items, kind.between)], '\n\n')
+  const plain = { choices: [], lacksLink: false }
+  if (type === 'input_email') return { ...plain, content: joined([text, emailRequest[locale]], '\n\n') }
+  const kind = kinds.get(type)
+  if (!kind) return { ...plain, content: text }
+  const numbered = new NumberedChoices()
+  const items = itemsIn(message.object('content_attributes').raw('items'))
+  const written = items.map((item) => kind.write(item, numbered, items.length === 1))
+  const content = joined([text, joined(written, kind.between)], '\n\n')
+  return { ...plain, content, choices: numbered.titles }
 }
 
-function writeChoice(item: Item): string {
-  return entry(wordsOf(item, 'title') || wordsOf(item, 'value'))
+function writeChoice(item: Item, choices: NumberedChoices): string {
+  return choices.add(wordsOf(item, 'title') || wordsOf(item, 'value'))
 }
 
-/** A field to fill in, with its options if it has any. */
-function writeField(item: Item): string {
-  const label = wordsOf(item, 'label') || wordsOf(item, 'placeholder') || wordsOf(item, 'name')
-  const options = itemsIn(item['options']).map((option) => wordsOf(option, 'label') || wordsOf(option, 'value'))
-  return entry(joined([label, joined(options, ', ')], ': '))
+/** A question, with a hint and its options if it has any. */
+function writeField(item: Item, choices: NumberedChoices): string {
+  const names = ['label', 'title', 'placeholder', 'name'].map((name) => wordsOf(item, name))
+  const question = names.find((each) => each !== '') ?? ''
+  const hints = ['placeholder', 'default'].map((name) => wordsOf(item, name)).filter((each) => each !== question)
+  const hint = joined(hints, ', ')
+  const options = optionsIn(item['options']).map((option) => choices.add(option, question))
+  const asked = hint === '' || question === '' ? question : `${question} (${hint})`
+  const isList = asked !== '' && options.some((option) => option !== '')
+  return joined([isList ? `${asked}:` : asked, ...options], '\n')
 }
 
-function writeCard(item: Item): string {
-  const head = [heading(wordsOf(item, 'title')), wordsOf(item, 'description'), wordsOf(item, 'media_url')]
-  return joined([...head, ...itemsIn(item['actions']).map(writeAction)], '\n')
+/** Buttons without a link are choices. A card without such buttons is a choice itself, if there are other cards. */
+function writeCard(item: Item, choices: NumberedChoices, isOnly: boolean): string {
+  const title = wordsOf(item, 'title')
+  const actions = itemsIn(item['actions'])
+  const isChoice = !isOnly && !actions.some((action) => choiceOf(action) !== '')
+  const head = isChoice ? choices.add(title, '', heading(title)) : heading(title)
+  const buttons = actions.map((action) => writeLink(action) || choices.add(choiceOf(action), title))
+  return joined([head, wordsOf(item, 'description'), wordsOf(item, 'media_url'), ...buttons], '\n')
 }
 
 /** A button with a link becomes the link. */
-function writeAction(action: Item): string {
+function writeLink(action: Item): string {
   const [text, link] = [wordsOf(action, 'text'), wordsOf(action, 'uri')]
-  return link === '' ? entry(text) : joined([text, link], ': ')
+  if (link !== '') return joined([text, link], ': ')
+  return action['type'] === 'link' ? text : ''
 }
 
-function writeArticle(item: Item): string {
-  return joined([heading(wordsOf(item, 'title')), wordsOf(item, 'description'), wordsOf(item, 'link')], '\n')
+function choiceOf(action: Item): string {
+  return writeLink(action) === '' ? wordsOf(action, 'text') || wordsOf(action, 'payload') : ''
+}
+
+function writeArticle(item: Item, choices: NumberedChoices, isOnly: boolean): string {
+  const title = wordsOf(item, 'title')
+  const head = isOnly ? heading(title) : choices.add(title, '', heading(title))
+  return joined([head, wordsOf(item, 'description'), wordsOf(item, 'link')], '\n')
 }
 
 function heading(title: string): string {
   return title === '' || title.includes('*') ? title : `**${title}**`
-}
-
-function entry(text: string): string {
-  return text === '' ? '' : `- ${text}`
 }
 
 function joined(texts: readonly string[], between: string): string {
@@ -62,6 +98,17 @@ function joined(texts: readonly string[], between: string): string {
 
 function itemsIn(list: unknown): Item[] {
   return Array.isArray(list) ? list.filter((item): item is Item => typeof item === 'object' && item !== null) : []
+}
+
+/** Chatwoot does not check the options of a field: some bots send texts instead of objects. */
+function optionsIn(list: unknown): string[] {
+  if (!Array.isArray(list)) return []
+  const options = list.map((option: unknown) => (isObject(option) ? option : { label: option }))
+  return options.map((option) => wordsOf(option, 'label') || wordsOf(option, 'value'))
+}
+
+function isObject(value: unknown): value is Item {
+  return typeof value === 'object' && value !== null
 }
 
 /** A text or a number, on one line. */

@@ -36,6 +36,7 @@ import { NewIdentities } from './receive/new-identities.ts'
 import { acknowledgePassedOver, isPassedOver } from './receive/passed-over.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
+import { TypingListener } from './receive/typing-listener.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
 import type { VersionInUse } from './version/client-version.ts'
@@ -116,6 +117,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const presence = new OwnPresence({ socket, creds })
   const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
   new NameListener(receiving).listen(socket)
+  new TypingListener({ ...receiving, own: () => ownPerson(creds) }).listen(socket)
   learnTimersFromHistory(socket, account)
   noteMigrationSigns(socket, account.addressing)
   if (!isLeaving) acknowledgePassedOver({ ...receiving, socket })

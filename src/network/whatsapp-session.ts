@@ -14,6 +14,7 @@ import type {
   OutgoingContent,
   PairingCode,
   SendOptions,
+  Sent,
   SessionSignal,
 } from '../core/network.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
@@ -98,7 +99,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return { code, expiresAt: this.#offer.endsAt }
   }
 
-  send(address: Jid, content: OutgoingContent, id: NetworkMessageId, options: SendOptions = {}): Promise<void> {
+  send(address: Jid, content: OutgoingContent, id: NetworkMessageId, options: SendOptions = {}): Promise<Sent> {
     const { sender, inside } = this.#connection
     return inside(() => sender.send(address, content, id, options))
   }
@@ -132,6 +133,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   setTyping(address: Jid, typing: boolean): Promise<void> {
     const { presence, inside } = this.#connection
     return inside(() => presence.setTyping(address, typing))
+  }
+
+  subscribeToPresence(address: Jid): Promise<void> {
+    const { socket, inside } = this.#connection
+    return inside(() => socket.presenceSubscribe(address))
   }
 
   setAvailable(available: boolean): Promise<void> {

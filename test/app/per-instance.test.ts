@@ -39,6 +39,7 @@ const unlistedParts = new Map([
 /** What the steps of openUsed() leave traces in. */
 const usedParts = [
   'src/bridge/conversations/conversation-directory.ts',
+  'src/bridge/conversations/offered-choices.ts',
   'src/bridge/inbound/compose/group-headers.ts',
   'src/bridge/inbound/files/file-fetcher.ts',
   'src/bridge/inbound/inbox-worker.ts',
@@ -46,6 +47,8 @@ const usedParts = [
   'src/bridge/outbound/queue/outbox-worker.ts',
   'src/bridge/people/group-directory.ts',
   'src/bridge/people/people.ts',
+  'src/bridge/sync/contact-typing.ts',
+  'src/bridge/sync/typing-subscriptions.ts',
   'src/bridge/sync/names/header-history.ts',
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
@@ -104,7 +107,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     bob.text(network.group('Team', bob, [phone]), 'to all'),
     bob.media(phone, 'image', { bytes: Buffer.from('x') }),
   ]
-  const conversations = []
+  const conversations: number[] = []
   for (const { id } of sent) {
     const { conversationId } = await helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 20_000)
     conversations.push(conversationId)
@@ -129,6 +132,11 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     60_000,
   )
   await service.app.workers.get('setup-watch')?.tick()
+  bob.typing(phone)
+  await helpdesk.waitForConversation(
+    ({ id, contactTypingSince }) => id === conversations[0] && contactTypingSince !== null,
+    20_000,
+  )
   return { service, helpdesk }
 }
 

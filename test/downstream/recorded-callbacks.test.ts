@@ -22,7 +22,10 @@ const recipient = (digits: string) => ({
 })
 const noRecipient = { identifier: null, phone: null, sourceId: null }
 const quoted = '**Hello**\nline 2\n\npara `x` [t](https://x.example)'
-const survey = 'Please rate this conversation, https://chatwoot.example/survey/responses/<uuid>'
+const surveyLink = 'https://chatwoot.example/survey/responses/<uuid>'
+// The text of a survey is in the newest message of its conversation. The recorder left that out in interactive.json.
+const survey = `Please rate the conversation\n${surveyLink}`
+const surveySentence = `Please rate this conversation, ${surveyLink}`
 const send = (messageId: number, content: string, agentName: string | null, more: Fields = {}) => ({
   kind: 'send',
   messageId,
@@ -42,9 +45,9 @@ const changed = (messageId: number, content: string, agentName: string, more: Fi
 
 const inConversation190 = { conversation: conversation(26, 190), recipient: recipient('5521992703885') }
 const inReplyTo = { messageId: 2529, sourceId: '3EB0INC' }
-const ofInteractive = (kind: string, messageId: number, content = `Please (${kind})`): Row => [
+const ofInteractive = (kind: string, messageId: number, content = `Please (${kind})`, more: Fields = {}): Row => [
   `callback of ${kind}`,
-  send(messageId, content, 'Ada Admin', { conversation: conversation(17, null), recipient: noRecipient }),
+  send(messageId, content, 'Ada Admin', { conversation: conversation(17, null), recipient: noRecipient, ...more }),
 ]
 
 /** The recorder shortened some bodies. `missing` restores a field without which the body has another meaning. */
@@ -101,7 +104,7 @@ const tables: Record<RecordingName, Row[]> = {
     ['callback to the agent bot, headers', ignored('not_outgoing')],
     [
       'message_created by an agent bot',
-      send(3398, 'bot says\n\n- A', 'contract-bot3', { conversation: conversation(26, 221) }),
+      send(3398, 'bot says\n\n1. A', 'contract-bot3', { conversation: conversation(26, 221), choices: ['A'] }),
     ],
   ],
   'callback-failures': [
@@ -156,16 +159,17 @@ const tables: Record<RecordingName, Row[]> = {
     ],
   ],
   interactive: [
-    ofInteractive('input_select', 1449, 'Please (input_select)\n\n- Yes\n- No'),
+    ofInteractive('input_select', 1449, 'Please (input_select)\n\n1. Yes\n2. No', { choices: ['Yes', 'No'] }),
     ofInteractive(
       'cards',
       1450,
-      'Please (cards)\n\n**Card 1**\ndesc\nhttps://img.example/x.jpg\nView: https://x.example\n- Buy',
+      'Please (cards)\n\n**Card 1**\ndesc\nhttps://img.example/x.jpg\nView: https://x.example\n1. Buy',
+      { choices: ['Buy'] },
     ),
-    ofInteractive('form', 1451, 'Please (form)\n\n- E-mail\n- Pick: A'),
+    ofInteractive('form', 1451, 'Please (form)\n\nE-mail (Mail)\nPick:\n1. A', { choices: ['A'] }),
     ofInteractive('article', 1452, 'Please (article)\n\n**Doc**\nd\nhttps://docs.example/1'),
-    ofInteractive('input_csat', 1453, survey),
-    ofInteractive('input_email', 1454),
+    ofInteractive('input_csat', 1453, surveySentence),
+    ofInteractive('input_email', 1454, 'Please (input_email)\n\nPlease reply with your e-mail address.'),
     ofInteractive('input_text', 1455),
     ofInteractive('input_textarea', 1456),
     ofInteractive('incoming_email', 1457),

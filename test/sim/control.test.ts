@@ -56,6 +56,7 @@ test('people write, react, edit, call and read over the control API', async () =
   const image = await client.message('the image', (one) => Boolean(one.message?.imageMessage))
   assert.equal((await downloadMediaMessage(image, 'buffer', {})).toString(), 'a picture')
   assert.equal(image.message?.imageMessage?.contextInfo?.stanzaId, id)
+  await client.socket.presenceSubscribe('5511888880001@s.whatsapp.net')
   const sent = await client.socket.sendMessage('5511888880001@s.whatsapp.net', { text: 'good morning' })
   const { json } = await sim.call('GET', `${bob}/messages?after=0&wait_ms=5000`)
   const [message] = json.messages as Json[]

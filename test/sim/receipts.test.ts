@@ -60,12 +60,15 @@ test('a message that one client of an account reads is read on the other client 
   )
 })
 
-test('typing is visible in both directions, to the client only while it is available', async () => {
+test('typing is visible in both directions, to the client only while it is available and subscribed', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   await network.waitForStanza('presence', (one) => one.attrs.type === 'available')
+  bob.typing(phone, 'recording')
+  await client.socket.presenceSubscribe(bob.user.pnJid)
+  await network.waitForStanza('presence', (one) => one.attrs.type === 'subscribe')
   bob.typing(phone)
   await client.event('presence.update', 'bob types', (one) =>
     Object.values(one.presences).some((presence) => presence.lastKnownPresence === 'composing'),

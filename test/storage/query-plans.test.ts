@@ -28,7 +28,7 @@ const largeTables = [
 /** Calls that may do so, each with the reason. */
 const allowed: Readonly<Record<string, string>> = {
   'DestinationStore.identify': 'moves all rows of a place, once, when its helpdesk inbox turns out to be another one',
-  'RestoredStore.settle': 'looks through everything that waits, once, after a backup was restored',
+  'RestoredStore.prepare': 'looks through everything that waits, once, after a backup was restored',
   'InstanceStore.insert': 'removes what an instance of the same name has left in the inbox',
   'InstanceStore.remove': 'removes all rows of the instance',
   'DeliveryStore.list': 'reads the newest of the instance in the order of the index, up to a limit',

@@ -90,7 +90,14 @@ for (const engine of engines) {
       const networkKey = { chat: '1@s.whatsapp.net', id: 'W', fromMe: true, participant: null }
       const message = { id: 'x', instance: 'shop', destination, chatId: 'p1', networkKey, kind: 'message' }
       const step = () =>
-        sent.insertStep({ ...message, conversationId: 7, messageId: 70, content: { text: 'hello' }, at: 1 })
+        sent.insertStep({
+          ...message,
+          conversationId: 7,
+          messageId: 70,
+          content: { text: 'hello' },
+          at: 1,
+          networkAt: 1,
+        })
       await database.write(step(), step())
       const facts = await contexts.read(key)
       assert.deepEqual([facts.asked, facts.hasUnread], [{ lastAddress: undefined, isKnown: true }, false])

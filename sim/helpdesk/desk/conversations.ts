@@ -60,6 +60,7 @@ export function createConversation(
     agentLastSeenAt: null,
     assigneeLastSeenAt: null,
     contactLastSeenAt: null,
+    contactTypingSince: null,
     lastActivityAt: now,
     firstReplyCreatedAt: null,
     waitingSince: now,

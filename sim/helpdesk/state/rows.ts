@@ -123,6 +123,8 @@ export type ConversationRow = {
   agentLastSeenAt: number | null
   assigneeLastSeenAt: number | null
   contactLastSeenAt: number | null
+  /** When the contact was last said to type. The dashboard shows it for 30 s at most. */
+  contactTypingSince: number | null
   lastActivityAt: number
   firstReplyCreatedAt: number | null
   waitingSince: number | null

@@ -113,8 +113,9 @@ export class ClientDesk {
     const { type, to } = node.attrs
     if (type === undefined) this.#deps.log.violate(`a presence without a type reads as online: ${describeStanza(node)}`)
     if (type === 'available' || type === 'unavailable') device.available = type === 'available'
-    const user = type === 'subscribe' && to !== undefined ? this.#deps.directory.find(to) : undefined
-    if (user) device.subscriptions.add(user)
+    if (type !== 'subscribe' || to === undefined) return
+    const subject = isGroupJid(to) ? to : this.#deps.directory.find(to)
+    if (subject) device.subscribe(subject)
   }
 
   #chatstate(device: CompanionDevice, node: Stanza): void {

@@ -50,14 +50,14 @@ export class CompanionDevice implements Device {
   readonly #backlog: Backlog
   readonly #owedAcks: OwedAcks
   readonly #options: DeliveryOptions
-  /** The users whose presence the client asked for on this connection. */
-  readonly subscriptions = new Set<User>()
+  /** The users, and the groups by their jid, whose typing and presence the client has asked for. */
+  readonly subscriptions = new Set<User | string>()
   readonly #filter: DeliveryFilter
   readonly #random: SeededRandom
   connection: Connection | undefined
   /** True once the client is active and has taken the stanzas that waited for it. */
   live = false
-  available = false
+  #isAvailable = false
   /** True once the client has said that it is active. */
   isActive = false
   onboarded = false
@@ -73,6 +73,21 @@ export class CompanionDevice implements Device {
     this.books = new DeliveryBooks({ nacksSettle: options.nacksSettle ?? false })
     this.#backlog = new Backlog({ books: this.books, send: this.#send.bind(this) })
     this.#owedAcks = new OwedAcks(clock, this.books)
+  }
+
+  get available(): boolean {
+    return this.#isAvailable
+  }
+
+  /** The subscriptions of a client end when it goes offline. */
+  set available(isAvailable: boolean) {
+    this.#isAvailable = isAvailable
+    if (!isAvailable) this.subscriptions.clear()
+  }
+
+  /** Only a client that is available can subscribe. */
+  subscribe(to: User | string): void {
+    if (this.#isAvailable) this.subscriptions.add(to)
   }
 
   get isConnected(): boolean {
@@ -111,7 +126,6 @@ export class CompanionDevice implements Device {
     this.live = false
     this.available = false
     this.isActive = false
-    this.subscriptions.clear()
     this.#backlog.restart()
   }
 

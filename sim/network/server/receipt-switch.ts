@@ -1,7 +1,7 @@
 // Routes receipts, typing and presence between devices, and removes confirmed messages from the books.
 import { isGroupJid, isLidJid, parseJid } from '../wire/jid.ts'
 import { child, children, stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
-import type { CompanionDevice } from './companion-device.ts'
+import { CompanionDevice } from './companion-device.ts'
 import type { Directory } from './directory.ts'
 import type { Addressing, Device, User } from './user.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
@@ -75,15 +75,19 @@ export class ReceiptSwitch {
     for (const device of only ? [only] : user.devices.values()) if (device !== from) device.deliver(node)
   }
 
-  /** Delivers typing to simulated devices and to companions that are available. */
+  /** Delivers typing to simulated devices, and to companions that are available and subscribed to the person or the group. */
   chatstate(from: Device, to: string, state: Stanza, members: Iterable<User> | undefined): void {
     const addressing = members ? this.#groupAddressing(to) : isLidJid(to) ? 'lid' : 'pn'
     const sender = from.user.jid(addressing, from.id)
     const attributes = members ? { from: to, participant: sender } : { from: sender }
+    const subject = members ? to : from.user
     const user = this.#directory.find(to)
     for (const one of members ?? (user ? [user] : [])) {
       if (one === from.user) continue
-      for (const device of one.devices.values()) device.deliver(stanza('chatstate', attributes, [state]))
+      for (const device of one.devices.values()) {
+        if (device instanceof CompanionDevice && !device.subscriptions.has(subject)) continue
+        device.deliver(stanza('chatstate', attributes, [state]))
+      }
     }
   }
 

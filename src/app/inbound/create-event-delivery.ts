@@ -2,6 +2,7 @@
 
 import type { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
+import type { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
 import { EventComposer } from '../../bridge/inbound/compose/event-composer.ts'
 import { GroupHeaders } from '../../bridge/inbound/compose/group-headers.ts'
@@ -27,6 +28,7 @@ import type { InboundParts, InboundStores } from './inbound-parts.ts'
 type DeliveryParts = {
   stores: InboundStores
   conversations: { contexts: EventContexts; directory: ConversationDirectory }
+  choices: OfferedChoices
   awaited: Pick<AwaitedCallbacks, 'posted'>
   headerHistory: Pick<HeaderHistory, 'note'>
   metrics: InboundMetrics
@@ -34,7 +36,7 @@ type DeliveryParts = {
 }
 
 export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
-  const { stores, conversations, awaited, headerHistory, metrics, newId } = own
+  const { stores, conversations, choices, awaited, headerHistory, metrics, newId } = own
   const { config, clock, log, epoch, downstream, identities } = parts
   const { inbox, map } = stores
   const { contexts, directory } = conversations
@@ -70,7 +72,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     isIgnored: createIgnoreRule(config.inbound.ignoreJids),
     contexts,
     earlier,
-    composer: createComposer(parts, map),
+    composer: createComposer(parts, map, choices),
     headers,
     directory,
     content: createContent(parts, files, metrics),
@@ -93,13 +95,14 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   return { delivery, destinations, poster, parked, held, files, headers, lateFiles }
 }
 
-function createComposer(parts: InboundParts, map: MessageMapStore): EventComposer {
+function createComposer(parts: InboundParts, map: MessageMapStore, choices: OfferedChoices): EventComposer {
   const { config, network, downstream } = parts
   return new EventComposer({
     settings: { ...config.inbound, reactions: config.sync.reactions },
     texts: textsOf[config.inbound.locale],
     network,
     map,
+    choices,
     ownJid: (instance) => recordOf(parts, instance)?.jid ?? '',
     limits: downstream.limits,
   })

@@ -7,6 +7,7 @@ import { ContactMerger } from '../../bridge/conversations/contact-merger.ts'
 import { ContactNames } from '../../bridge/conversations/contact-names.ts'
 import { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
+import { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import { EventContexts } from '../../bridge/conversations/event-context.ts'
 import { textsOf } from '../../bridge/inbound/compose/texts.ts'
@@ -34,6 +35,7 @@ export type InboundSet = {
   people: People
   conversations: ConversationDirectory
   contexts: EventContexts
+  choices: OfferedChoices
   groups: GroupDirectory
   contactNames: ContactNames
   /** With which headers messages were posted. */
@@ -71,9 +73,10 @@ export function createInbound(parts: InboundParts): InboundSet {
   const lostCallbacks = new LostCallbacks({ clock, log })
   const conversations = createConversations(parts, { stores, people, groups, lostCallbacks })
   const awaited = new AwaitedCallbacks({ callbacks: lostCallbacks, clock, log })
+  const choices = new OfferedChoices({ store: stores.offers, clock })
   const headerHistory = createHeaderHistory(parts, stores)
   const delivery = createEventDelivery(parts, {
-    ...{ stores, conversations, awaited, headerHistory, metrics: inboundMetrics, newId },
+    ...{ stores, conversations, choices, awaited, headerHistory, metrics: inboundMetrics, newId },
   })
   const worker = new InboxWorker({
     inbox: stores.inbox,
@@ -88,6 +91,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   })
   people.onMerged((instance, ids) => {
     worker.merged(instance, ids)
+    choices.merged(instance)
     headerHistory.merged(instance, ids)
   })
   watchInbox(metrics, worker, delivery.held)
@@ -97,6 +101,7 @@ export function createInbound(parts: InboundParts): InboundSet {
     people,
     conversations: conversations.directory,
     contexts: conversations.contexts,
+    choices,
     groups,
     contactNames: conversations.names,
     headerHistory,
@@ -106,7 +111,7 @@ export function createInbound(parts: InboundParts): InboundSet {
     parked,
     held,
     lostCallbacks,
-    perInstance: [worker, held, people, groups, conversations.directory, files, headers, headerHistory],
+    perInstance: [worker, held, people, groups, conversations.directory, files, headers, headerHistory, choices],
     undelivered: async (instance) => {
       const counts = await stores.inbox.counts(instance)
       return counts.pending + counts.parked

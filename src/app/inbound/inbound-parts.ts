@@ -15,6 +15,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Database } from '../../storage/database.ts'
 import { InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
+import { OfferStore } from '../../storage/stores/messages/offer-store.ts'
 import { HeaderStore } from '../../storage/stores/messages/header-store.ts'
 import { ContactStore } from '../../storage/stores/people/contact-store.ts'
 import { PeopleStore } from '../../storage/stores/people/people-store.ts'
@@ -44,6 +45,7 @@ export function createStores(database: Database) {
   return {
     inbox: new InboxStore(database),
     map: new MessageMapStore(database),
+    offers: new OfferStore(database),
     headers: new HeaderStore(database),
     contacts: new ContactStore(database),
     people: new PeopleStore(database),

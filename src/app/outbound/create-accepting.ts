@@ -56,8 +56,9 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   }
   const refusals = new CallbackRefusals({ count, clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
+  const { locale } = config.inbound
   const webhook = new WebhookHandler({
-    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock }),
+    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock, locale }),
     outbound: acceptor,
     changes,
     events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, onMembersAsked, clock, log }),
@@ -149,8 +150,12 @@ function createChanges(
   return new MessageChanges({ requests, deletions, clock, log })
 }
 
-function createActivity({ config, clock, log }: OutboundDeps, { stores, accounts, sending }: Parts): AgentActivity {
+function createActivity(
+  { config, activityListener: listener, clock, log }: OutboundDeps,
+  { stores, accounts, sending }: Parts,
+): AgentActivity {
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const { recipients } = sending
-  return new AgentActivity({ sent: stores.sent, recipients, accounts, markAsRead, typing, presence, clock, log })
+  const { sent } = stores
+  return new AgentActivity({ sent, recipients, accounts, markAsRead, typing, presence, listener, clock, log })
 }

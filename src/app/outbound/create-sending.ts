@@ -21,6 +21,7 @@ import { Pace } from '../../guard/pace.ts'
 import { Restrictions } from '../../guard/restrictions.ts'
 import { SendLimits } from '../../guard/send-limits.ts'
 import type { RowId } from '../../core/ids.ts'
+import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { OutboundRoutes } from './outbound-routes.ts'
 import type { OutboundStores } from './outbound-stores.ts'
@@ -108,17 +109,18 @@ type WorkerParts = {
   restrictions: Restrictions
 }
 
-function createWorker({ clock, log, onSendStep }: OutboundDeps, parts: Parts, made: WorkerParts): OutboxWorker {
+function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): OutboxWorker {
+  const { clock, log, downstream, onSendStep } = deps
   const { stores, accounts, routes, newId } = parts
   const { recipients, composer, outcomes, undecided, metrics, pace, restrictions } = made
   const { outbox, transitions, sent, map } = stores
   const revokes = new RevokeContents({ outbox, map })
   const { destinationOf } = routes
-  const preparation = new SendPreparation({ composer, recipients, restrictions, revokes, destinationOf })
+  const preparation = new SendPreparation({ composer, recipients, restrictions, revokes, downstream, destinationOf })
   const sender = new RowSender({
     preparation,
     transitions,
-    sent,
+    sent: notingOffers(sent, deps.choices),
     restrictions,
     metrics,
     pace,
@@ -137,4 +139,17 @@ function createWorker({ clock, log, onSendStep }: OutboundDeps, parts: Parts, ma
     clock,
     log,
   })
+}
+
+/** The inbound part must know which chats are offered choices. */
+function notingOffers(
+  sent: Pick<SentMessageStore, 'insertStep'>,
+  choices: OutboundDeps['choices'],
+): Pick<SentMessageStore, 'insertStep'> {
+  return {
+    insertStep(message) {
+      if (message.content.choices) choices.offered(message.instance, message.chatId)
+      return sent.insertStep(message)
+    },
+  }
 }

@@ -1,7 +1,9 @@
 // What the parts of the outbound path are created with.
 
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
+import type { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
+import type { ActivityListener } from '../../bridge/outbound/agent-activity.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
@@ -18,13 +20,14 @@ import type { InboxIdentities } from '../../tenants/inbox-identities.ts'
 import type { Routing } from '../../tenants/routing.ts'
 
 export type OutboundDeps = {
-  config: Pick<Config, 'outbound' | 'storage' | 'sync'>
+  config: Pick<Config, 'inbound' | 'outbound' | 'storage' | 'sync'>
   database: Database
   epoch: () => number
   /** No new id of a row sorts before this time. */
   idFloorMs?: () => number
   people: People
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
+  choices: Pick<OfferedChoices, 'offered'>
   lostCallbacks: Pick<LostCallbacks, 'heard' | 'onFailedMessage'>
   accounts: AccountDirectory
   routing: Routing
@@ -41,6 +44,8 @@ export type OutboundDeps = {
   ) => Promise<void> | undefined
   /** An agent asked for the members of a group. */
   onMembersAsked: (question: MembersQuestion) => void
+  /** Is created later. */
+  activityListener: () => ActivityListener
   clock: Clock
   log: Log
   stack: AsyncDisposableStack

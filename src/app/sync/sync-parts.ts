@@ -16,6 +16,8 @@ export type SyncParts = Pick<
   InboundParts,
   'config' | 'clock' | 'log' | 'database' | 'epoch' | 'instances' | 'metrics' | 'downstream' | 'routing' | 'identities'
 > & {
+  /** Ends what is created here. */
+  stack: AsyncDisposableStack
   people: People
   groups: GroupDirectory
   conversations: ConversationDirectory
@@ -24,8 +26,6 @@ export type SyncParts = Pick<
   headerHistory: HeaderHistory
   /** Null without DOWNSTREAM_DB_URL. */
   helpdeskDatabase: HelpdeskDatabase | null
-  /** What must end with the process. */
-  stack: Pick<AsyncDisposableStack, 'use'>
   /** Undefined while the instance is not connected. */
   sessionOf: (instance: InstanceName) => NetworkSession | undefined
   /** The helpdesk inbox of the instance, held or not; null when there is none. Rejects when it cannot be identified. */

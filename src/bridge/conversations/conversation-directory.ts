@@ -35,9 +35,12 @@ export type OpenConversation = {
   newest: number
 }
 
+/** The conversation of a chat. `sourceId` is the address of its contact in the helpdesk inbox. */
+type ChatConversation = OpenConversation & { sourceId: string }
+
 type Entry = {
   known: KnownConversation
-  open: OpenConversation
+  open: ChatConversation
   checkedAt: number
   /** The former addresses whose contact was merged into this one. */
   merged: string
@@ -84,16 +87,23 @@ export class ConversationDirectory implements PerInstance {
     this.#outdatedListeners.push(listener)
   }
 
-  /** The conversation for new messages of this chat. */
-  async conversationFor(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation> {
+  /**
+   * The conversation for new messages of this chat. `mayOpen` is asked before a contact or a conversation is made. Null when
+   * one would have to be made and may not.
+   */
+  async conversationFor(
+    chat: ChatContact,
+    target: HelpdeskTarget,
+    mayOpen: () => Promise<boolean>,
+  ): Promise<OpenConversation | null> {
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
     if (entry && this.#isTrusted(entry, key) && entry.merged === formerOf(chat)) return entry.open
-    return this.#lanes.run(textOf(key), () => this.#find(chat, key, target))
+    return this.#lanes.run(textOf(key), () => this.#find(chat, key, target, mayOpen))
   }
 
   /** The conversation that the chat has already, or what is missing. */
-  async existing(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
+  async existing(chat: ChatContact, target: HelpdeskTarget): Promise<ChatConversation | 'no_contact' | 'no_conv'> {
     const current = await this.#current(chat, conversationKey(chat, target), target)
     if (current) return current
     const { sourceId, formerSourceIds } = await chat.describe()
@@ -178,11 +188,17 @@ export class ConversationDirectory implements PerInstance {
     return null
   }
 
-  async #find(chat: ChatContact, key: ConversationKey, target: HelpdeskTarget): Promise<OpenConversation> {
+  async #find(
+    chat: ChatContact,
+    key: ConversationKey,
+    target: HelpdeskTarget,
+    mayOpen: () => Promise<boolean>,
+  ): Promise<OpenConversation | null> {
     const entry = this.#entries.get(textOf(key))
     if (entry?.merged !== formerOf(chat)) await this.#mergeContacts(entry, chat, target)
     const current = await this.#current(chat, key, target)
     if (current) return current
+    if (!(await mayOpen())) return null
     const openedAt = this.#deps.clock.monotonic()
     const { known, newest } = await this.#deps.opener.open(key, await chat.describe(), target)
     return (await this.#remember(chat, key, known, newest, openedAt)).open
@@ -193,7 +209,7 @@ export class ConversationDirectory implements PerInstance {
     chat: ChatContact,
     key: ConversationKey,
     target: HelpdeskTarget,
-  ): Promise<OpenConversation | undefined> {
+  ): Promise<ChatConversation | undefined> {
     const { store, clock, mode } = this.#deps
     const entry = this.#entries.get(textOf(key))
     if (entry && this.#isTrusted(entry, key)) return entry.open
@@ -220,7 +236,7 @@ export class ConversationDirectory implements PerInstance {
     newest: number,
     checkedAt: number,
   ): Promise<Entry> {
-    const open = { id: known.conversationId, newest }
+    const open = { id: known.conversationId, sourceId: known.sourceId, newest }
     const entry: Entry = { known, open, checkedAt, merged: formerOf(chat) }
     this.#entries.set(textOf(key), entry)
     await this.#compareName(chat, key.destination, known.sourceId)

@@ -1,7 +1,7 @@
 // Says who wrote an event and to which chat the event belongs.
 
 import { groupChatId, groupIdOf } from '../../core/address.ts'
-import type { Person } from '../../core/address.ts'
+import type { Chat, Person } from '../../core/address.ts'
 import type { ContactSpec } from '../../core/downstream.ts'
 import type { ChatId, InstanceName } from '../../core/ids.ts'
 import type { Envelope } from '../../core/message.ts'
@@ -47,6 +47,13 @@ export class EventContexts {
     if (event.chat.kind === 'group') return { chatId: groupChatId(event.chat.id), person: null }
     const person = await this.#partner(instance, event, event.chat)
     return { chatId: person.id, person }
+  }
+
+  /** The chat without an event. Null for a person whom we do not know: nothing is stored. */
+  async knownChat(instance: InstanceName, chat: Chat): Promise<ChatContact | null> {
+    if (chat.kind === 'group') return this.#groupContact(instance, chat.id)
+    const person = await this.#deps.people.lookUp(instance, chat)
+    return person ? personContact(instance, person) : null
   }
 
   /** Uses the person of `known`, unless the record of that person was changed or merged meanwhile. */

@@ -79,7 +79,7 @@ export class GroupInvitations {
   }
 }
 
-async function sendInTurn(turn: InvitationTurn, send: () => Promise<void>): Promise<void> {
+async function sendInTurn(turn: InvitationTurn, send: () => Promise<unknown>): Promise<void> {
   try {
     await send()
   } catch (error) {

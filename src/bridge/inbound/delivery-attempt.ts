@@ -17,7 +17,7 @@ import type { RowFinisher } from './row-finisher.ts'
 type Deps = {
   isIgnored: (chat: Chat) => boolean
   contexts: Pick<EventContexts, 'contextOf'>
-  earlier: Pick<EarlierMessages, 'hasContent' | 'targetOf'>
+  earlier: Pick<EarlierMessages, 'hasContent' | 'postedBefore' | 'targetOf'>
   composer: Pick<EventComposer, 'compose'>
   headers: GroupHeaders
   directory: Pick<ConversationDirectory, 'conversationFor' | 'existing' | 'earlier' | 'renameGroup'>
@@ -53,21 +53,26 @@ export class DeliveryAttempt {
     if ('skipped' in draft) return finisher.finish(row, draft.skipped)
     progress.doing = 'conversation'
     const conversation = await this.#conversationOf(row, { context, draft, target })
+    if (conversation === 'duplicate') return finisher.finishPosted(row, conversation, {})
     if (typeof conversation === 'string') return finisher.finish(row, conversation)
     await this.#post(job, { context, draft, conversation }, signal)
   }
 
-  #draftOf({ row: { instance, event }, target }: AttemptJob, context: EventContext) {
+  #draftOf({ row: { instance, event, receivedAt }, target }: AttemptJob, context: EventContext) {
     const { composer, headers } = this.#deps
     const showsHeader = headers.isNeeded(context.chat, target.destination.key, context.senderId)
-    return composer.compose({ instance, event, context, showsHeader })
+    return composer.compose({ instance, event, receivedAt, context, showsHeader })
   }
 
-  /** An event about an earlier message stays in the conversation of that message. */
+  /**
+   * An event about an earlier message stays in the conversation of that message. An event that was posted before opens no
+   * conversation.
+   */
   async #conversationOf(
-    { event, instance }: InboxRow,
+    row: InboxRow,
     { context, draft, target }: { context: EventContext; draft: EventDraft; target: HelpdeskTarget },
-  ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
+  ): Promise<OpenConversation | 'no_contact' | 'no_conv' | 'duplicate'> {
+    const { event, instance } = row
     const { directory, earlier } = this.#deps
     const { chat } = context
     if ('target' in event) {
@@ -76,7 +81,14 @@ export class DeliveryAttempt {
       const found = id === null ? null : await directory.earlier(id, { chat, mayReopen: draft.opens }, target)
       if (found) return found
     }
-    return draft.opens ? directory.conversationFor(chat, target) : directory.existing(chat, target)
+    if (!draft.opens) return directory.existing(chat, target)
+    let before: OpenConversation | boolean = false
+    const mayOpen = async () => {
+      before = await earlier.postedBefore(row, context, draft.kind, target)
+      return before === false
+    }
+    const open = await directory.conversationFor(chat, target, mayOpen)
+    return open ?? (typeof before === 'object' ? before : 'duplicate')
   }
 
   async #post(

@@ -1,8 +1,11 @@
 // Finds messages that are at the helpdesk already, for events that refer to them.
 
+import { DownstreamError } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName, NetworkMessageId } from '../../core/ids.ts'
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
 import type { MappedMessage, MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
+import type { OpenConversation } from '../conversations/conversation-directory.ts'
+import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import type { EventContext } from '../conversations/event-context.ts'
 import type { ExactlyOncePoster } from './exactly-once-poster.ts'
 import { messageKeyOf } from './message-key.ts'
@@ -36,6 +39,30 @@ export class EarlierMessages {
     )
   }
 
+  /**
+   * Whether this very event is at the helpdesk: the network may deliver an event again. An earlier process may have posted it
+   * without noting that; then the conversation in which the event is.
+   */
+  async postedBefore(
+    { instance, event }: InboxRow,
+    { chat, senderId }: EventContext,
+    kind: string,
+    { destination, helpdesk }: Pick<HelpdeskTarget, 'destination' | 'helpdesk'>,
+  ): Promise<OpenConversation | boolean> {
+    const known = await this.#find(instance, event.id)
+    const same = known.find(
+      (each) =>
+        each.destination === destination.key &&
+        each.chat === chat.chatId &&
+        each.sender === senderId &&
+        each.kind === kind,
+    )
+    if (!same?.posting) return same !== undefined && same.messageId !== null
+    const { conversationId: id, after } = same.posting
+    const found = await helpdesk.findPosted(id, event.id, after).catch(nullWhenGone)
+    return found ? { id, newest: found.id } : false
+  }
+
   /** The message that was posted without its file. */
   async originalOf({ instance, event }: InboxRow, destination: DestinationKey): Promise<MappedMessage | undefined> {
     // Other senders may have used the same message id.
@@ -54,4 +81,10 @@ export class EarlierMessages {
     await this.#deps.poster.flushed(instance)
     return this.#deps.map.findByNetworkId(instance, [id])
   }
+}
+
+/** With the conversation its messages are gone too. */
+function nullWhenGone(error: unknown): null {
+  if (error instanceof DownstreamError && error.failure === 'gone') return null
+  throw error
 }

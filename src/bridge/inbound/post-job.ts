@@ -39,6 +39,7 @@ type Written = Pick<PostJob, 'remember' | 'header' | 'replyTo' | 'restKind'> & {
   type: NewMessage['type']
   content: string
   isPrivate: boolean
+  originalText?: string
   files: readonly UploadFile[]
 }
 
@@ -48,7 +49,8 @@ export function postJobOf(
   written: Written,
 ): PostJob {
   const { destination, helpdesk } = to.target
-  const { chatId, senderId, kind, type, content, isPrivate, files, remember, header, replyTo, restKind } = written
+  const { chatId, senderId, kind, type, content, isPrivate, originalText, files, remember, header, replyTo, restKind } =
+    written
   return {
     identity: { instance, destination: destination.key, chat: chatId, sender: senderId, networkId: event.id, kind },
     direction: event.fromMe ? 'echo' : 'in',
@@ -60,7 +62,10 @@ export function postJobOf(
     destination,
     conversation: to.conversation,
     replyTo,
-    message: { type, content, isEcho: event.fromMe, private: isPrivate, files },
+    message: {
+      ...{ type, content, isEcho: event.fromMe, private: isPrivate, files },
+      ...(originalText !== undefined && { originalText }),
+    },
     rowId: id,
     ...(restKind !== undefined && { restKind }),
     ...(postedAfter !== undefined && { postedAfter }),

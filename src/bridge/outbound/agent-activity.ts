@@ -1,7 +1,7 @@
 // Shows an agent's work on the network: read messages, typing, and the account being online.
 
 import type { Destination } from '../../core/downstream.ts'
-import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName, Jid, RowId } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { sleep } from '../../lib/clock.ts'
@@ -17,6 +17,14 @@ const readBatch = 100
 // An agent who looks at the conversation sees a message before we have stored that it is posted.
 const lookAgainMs = 2000
 
+/** Hears where agents work, and when accounts are shown online. */
+export type ActivityListener = {
+  /** An agent did something in the chat with this address at this time. */
+  used(instance: InstanceName, address: Jid, at: number): void
+  cameOnline(instance: InstanceName): void
+  wentOffline(instance: InstanceName): void
+}
+
 type Deps = {
   sent: Pick<SentMessageStore, 'unread' | 'markRead' | 'lastAddress'>
   recipients: Pick<Recipients, 'knownAddressOf'>
@@ -24,6 +32,7 @@ type Deps = {
   markAsRead: boolean
   typing: boolean
   presence: 'auto' | 'online' | 'never'
+  listener: () => ActivityListener
   clock: Clock
   log: Log
 }
@@ -54,14 +63,26 @@ export class AgentActivity implements PerInstance {
   }
 
   typing(instance: InstanceName, ref: ChatRef, isTyping: boolean): void {
-    const { sent, recipients, accounts } = this.#deps
-    const session = accounts.sessionOf(instance)
-    if (!this.#deps.typing || !session) return
+    const { accounts, listener, clock } = this.#deps
+    if (!this.#deps.typing) return
     this.#inBackground('typing could not be shown', async () => {
-      const lastAddress = ref.isGroup ? undefined : await sent.lastAddress(instance, ref.chatId)
-      const address = await recipients.knownAddressOf(instance, ref, { lastAddress, isKnown: true })
-      await session.setTyping(address?.jid ?? ref.jid, isTyping)
+      const address = await this.#addressOf(instance, ref)
+      listener().used(instance, address, clock.now())
+      await accounts.sessionOf(instance)?.setTyping(address, isTyping)
     })
+  }
+
+  /** An agent did something in this chat at this time. */
+  used(instance: InstanceName, ref: ChatRef, at: number): void {
+    if (!this.#deps.typing) return
+    this.#inBackground('the chat of an agent could not be noted', async () => {
+      this.#deps.listener().used(instance, await this.#addressOf(instance, ref), at)
+    })
+  }
+
+  /** The same where the address of the chat is known. */
+  usedAddress(instance: InstanceName, address: Jid, at: number): void {
+    if (this.#deps.typing) this.#deps.listener().used(instance, address, at)
   }
 
   /** An agent did something on this instance at this time. The account is online until 2 minutes after it. */
@@ -103,7 +124,18 @@ export class AgentActivity implements PerInstance {
     if (!session || (this.#online.get(instance) === session) === available) return
     if (available) this.#online.set(instance, session)
     else this.#online.delete(instance)
-    this.#inBackground('the account could not be shown online', () => session.setAvailable(available))
+    this.#inBackground('the account could not be shown online', async () => {
+      if (!available) this.#deps.listener().wentOffline(instance)
+      await session.setAvailable(available)
+      if (available && this.#online.get(instance) === session) this.#deps.listener().cameOnline(instance)
+    })
+  }
+
+  async #addressOf(instance: InstanceName, ref: ChatRef): Promise<Jid> {
+    const { sent, recipients } = this.#deps
+    const lastAddress = ref.isGroup ? undefined : await sent.lastAddress(instance, ref.chatId)
+    const address = await recipients.knownAddressOf(instance, ref, { lastAddress, isKnown: true })
+    return address?.jid ?? ref.jid
   }
 
   /** `isPosting` says that another message is being posted, which the agent may have seen. */

@@ -18,7 +18,7 @@ type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { 
 type Observed = Command<'seen' | 'typing' | 'status' | 'note'>
 
 type Deps = {
-  activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
+  activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted' | 'used' | 'usedAddress'>
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   answers: Pick<AnswerRoutes, 'findRoute' | 'ownerOf'>
   lostCallbacks: Pick<LostCallbacks, 'heard'>
@@ -59,12 +59,15 @@ export class ConversationEvents {
   accepted(
     { destination }: Route,
     { agentName, conversation }: Command<'send'>,
-    { instance, hasUnread }: Extract<SendAnswer, { kind: 'sent' | 'queued' }>,
+    { instance, address, hasUnread }: Extract<SendAnswer, { kind: 'sent' | 'queued' }>,
     startedAt: number,
   ): void {
     const { activity, clock } = this.#deps
     // Greetings and surveys that the helpdesk sends by itself come without an agent.
-    if (agentName !== null) activity.acted(instance, startedAt)
+    if (agentName !== null) {
+      activity.acted(instance, startedAt)
+      activity.usedAddress(instance, address, startedAt)
+    }
     if (hasUnread && destination && conversation.conversationId !== null) {
       activity.seen(destination, conversation.conversationId, clock.now())
     }
@@ -92,10 +95,11 @@ export class ConversationEvents {
       if (ref) activity.typing(sender.name, ref, command.typing)
       return
     }
-    const { sender, destination } = await answers.ownerOf(route, conversationId)
+    const { sender, destination, ref } = await answers.ownerOf(route, conversationId)
     if (destination && conversationId !== null && command.at !== null) {
       // The helpdesk sends this time with every change of the conversation, also with changes by customers.
       activity.acted(sender.name, command.at)
+      if (ref) activity.used(sender.name, ref, command.at)
       // The time is in whole seconds: messages posted within that second were visible.
       activity.seen(destination, conversationId, command.at + 999)
     }

@@ -36,7 +36,9 @@ export async function editMessage(deps: Deps, { who, waid, chat, content }: Edit
   const found = await deps.map.findByNetworkId(instance, [waid])
   const ours = found.find((each) => each.direction !== 'in' && each.kind === 'message' && each.chat === ref.chatId)
   if (!ours) throw refused('there is no message of ours with this id in this chat')
-  if (deps.clock.now() - ours.networkAt > editWindowMs) throw refused('it is older than 15 minutes')
+  // Of a message that the service sent, the time by our own clock is known.
+  const sentAt = ours.direction === 'out' ? ours.claimedAt : ours.networkAt
+  if (deps.clock.now() - sentAt > editWindowMs) throw refused('it is older than 15 minutes')
   const session = deps.accounts.sessionOf(instance)
   if (!session) throw refused('the instance is not connected')
   const { networkKey } = ours
@@ -53,9 +55,11 @@ export async function editMessage(deps: Deps, { who, waid, chat, content }: Edit
   })
 }
 
-/** Quotes show the new text, and a device that asks for the message again gets it. */
+/** Quotes show the new text, and a device that asks for the message again gets it. It offers no choices any more. */
 async function remember({ map, sent }: Deps, id: RowId, text: string): Promise<void> {
-  await sent.saveContent(id, { ...(await map.contentOf(id)), text })
+  const content = { ...(await map.contentOf(id)), text }
+  delete content.choices
+  await sent.saveContent(id, content)
 }
 
 function refused(reason: string, cause?: unknown): BridgeError {

@@ -6,6 +6,7 @@ import { otherInbox } from '../../bridge/outbound/accept/commands.ts'
 import type { CallbackConversation, OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import type { Locale } from '../../core/reasons/sentences.ts'
 import { readCallback } from '../../downstream/callback.ts'
 import { carriesSignature, checkSignatures } from '../../downstream/signature.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -20,6 +21,8 @@ type Deps = {
   clocks: Pick<ClockDifferences, 'refused' | 'agreed'>
   refusals: Pick<CallbackRefusals, 'refused' | 'accepted'>
   clock: Pick<Clock, 'now'>
+  /** The language of sentences that are added for the customer. */
+  locale: Locale
 }
 
 /** A callback whose body is not read yet. */
@@ -93,7 +96,7 @@ export class CallbackAdmission {
 
   #readable(caller: Caller, parse: () => unknown): OutgoingCommand {
     try {
-      return readCallback(parse())
+      return readCallback(parse(), this.#deps.locale)
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error
       throw this.#refuse(caller, 'unreadable', error, error.message)

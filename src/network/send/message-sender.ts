@@ -7,7 +7,7 @@
 import type { Person } from '../../core/address.ts'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
-import type { OutgoingContent, SendOptions } from '../../core/network.ts'
+import type { OutgoingContent, SendOptions, Sent } from '../../core/network.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import { withPausableDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -78,35 +78,39 @@ export class MessageSender {
     content: OutgoingContent,
     id: NetworkMessageId,
     { after = Promise.resolve(), isFirst }: SendOptions,
-  ): Promise<void> {
+  ): Promise<Sent> {
     const { encoder, addresses, gone } = this.#deps
     after.catch(ignoreRejection)
     if (gone.aborted) throw lostError()
     const message = await encoder.encode(chat, content, id, isFirst).catch(rethrow)
     const request = { chat, id, message }
-    const refusal = await this.#attempt({ request, find: () => addresses.of(chat), after })
-    if (!refusal) return
-    await this.#sendAgain(request, after, refusal).catch((error: unknown) => {
+    const first = await this.#attempt({ request, find: () => addresses.of(chat), after })
+    if (!('error' in first)) return first
+    return this.#sendAgain(request, after, first).catch((error: unknown) => {
       const isUnknown = error instanceof SendError && error.outcome === 'unknown'
       // This code may concern the whole account, so the caller hears of it, unless the message may have arrived.
-      throw refusal.error.code === firstMessageRefused && !isUnknown ? refusal.error : error
+      throw first.error.code === firstMessageRefused && !isUnknown ? first.error : error
     })
   }
 
-  async #sendAgain(request: SealRequest, after: Promise<unknown>, refusal: Refusal): Promise<void> {
+  async #sendAgain(request: SealRequest, after: Promise<unknown>, refusal: Refusal): Promise<Sent> {
     const { addresses } = this.#deps
     const next = await this.#nextAddress(request.chat, refusal).catch(rethrow)
     if (next === undefined) throw refusal.error
     const again = await this.#attempt({ request, find: () => Promise.resolve(next), after })
-    if (again) throw again.error
+    if ('error' in again) throw again.error
     if (next !== refusal.address) addresses.learn(next, refusal.error.code)
+    return again
   }
 
   /** Resolves with the server's refusal, if it refuses the message. */
-  async #attempt(attempt: Attempt): Promise<Refusal | undefined> {
+  async #attempt(attempt: Attempt): Promise<Refusal | Sent> {
     const { stanza, answered, acknowledged } = await this.#write(attempt).catch(rethrow)
+    let at: number | null
     try {
-      this.#heed(stanza, await answered)
+      const acknowledgement = await answered
+      this.#heed(stanza, acknowledgement)
+      at = timeOf(acknowledgement)
     } catch (error) {
       if (!(error instanceof SendError) || error.outcome !== 'refused') throw error
       const address = stanza.attrs['to'] ?? ''
@@ -114,7 +118,7 @@ export class MessageSender {
       return { error, address }
     }
     acknowledged?.()
-    return undefined
+    return { at }
   }
 
   /** What the server says beside the acknowledgement counts for the next message. */
@@ -161,6 +165,12 @@ export class MessageSender {
       return lateError()
     })
   }
+}
+
+/** The server tells the time in seconds. */
+function timeOf({ t }: Acknowledgement): number | null {
+  const at = Number(t) * 1000
+  return Number.isSafeInteger(at) && at > 0 ? at : null
 }
 
 function rethrow(cause: unknown): never {

@@ -23,6 +23,7 @@ import { clientVersion } from './018-client-version.ts'
 import { webhookSecrets } from './019-webhook-secrets.ts'
 import { backups } from './020-backups.ts'
 import { names } from './023-names.ts'
+import { choices } from './024-choices.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   webhookSecrets,
   backups,
   names,
+  choices,
 ]

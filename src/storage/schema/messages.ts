@@ -61,7 +61,9 @@ export type MessageMapTable = {
   posting_since: number | null
   posting_after: number | null
   read_at: number | null
-  /** What later quotes, votes and edits need of it. */
+  /** 1 for a message of ours that offers choices. */
+  has_choices: Generated<number | null>
+  /** What later quotes, votes, edits and answers need of it. */
   content: SealedOrNull
   /** The header with which the message begins at the helpdesk, while it can still be rewritten. */
   header: Generated<string | null>

@@ -81,6 +81,11 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('newestMessageId')
         return this.#ids
       },
+      surveyLink: async (conversationId) => {
+        await ask('surveyLink')
+        const found = this.conversations.some(({ id }) => id === conversationId)
+        return found ? `https://desk.example/survey/responses/${conversationId}` : null
+      },
       post: async (conversationId, message) => {
         await ask('post')
         const posted = await this.commit(key, conversationId, message)

@@ -9,7 +9,10 @@ import type { Posted } from '../harness/scripted-helpdesk.ts'
 import { BridgeBed, message } from './harness/bridge-bed.ts'
 
 /** One message is posted. The process dies while it posts a second one. */
-async function crashWhilePosting(bed: BridgeBed, options: { isCommitted: boolean; awayMs?: number }) {
+async function crashWhilePosting(
+  bed: BridgeBed,
+  options: { isCommitted: boolean; awayMs?: number; meanwhile?: () => unknown },
+) {
   await bed.receive(message('zero'))
   await bed.posted(1)
   await bed.drained()
@@ -24,6 +27,7 @@ async function crashWhilePosting(bed: BridgeBed, options: { isCommitted: boolean
   }
   await bed.receive(message('one'))
   await waitUntil('the post is under way', () => late !== undefined)
+  options.meanwhile?.()
   const restarted = bed.restart({ crash: true })
   bed.clock.freeze(options.awayMs ?? 0)
   answer.reject(new DownstreamError('transient', 'the process is dead', { mayHaveHappened: true }))
@@ -38,6 +42,23 @@ describe('a post that a dead process began', () => {
     await bed.drained()
     await bed.pass(30_000)
     assert.deepEqual(bed.helpdesk.contents, ['zero', 'one'])
+  })
+
+  test('and the helpdesk committed is found in its conversation, although that is resolved meanwhile', async () => {
+    await using bed = await BridgeBed.open()
+    const resolve = () => {
+      for (const conversation of bed.helpdesk.conversations) conversation.status = 'resolved'
+    }
+    await crashWhilePosting(bed, { isCommitted: true, meanwhile: resolve })
+    await bed.drainedWithin(60_000)
+    assert.deepEqual([bed.helpdesk.contents, bed.helpdesk.conversations.length], [['zero', 'one'], 1])
+  })
+
+  test('and the helpdesk deleted with its conversation is posted into a new one', async () => {
+    await using bed = await BridgeBed.open()
+    await crashWhilePosting(bed, { isCommitted: true, meanwhile: () => bed.helpdesk.conversations.splice(0) })
+    await bed.drainedWithin(60_000)
+    assert.deepEqual([bed.helpdesk.contents, bed.helpdesk.conversations.length], [['zero', 'one', 'one'], 1])
   })
 
   test('and the helpdesk never got is repeated 20 s after the start', async () => {

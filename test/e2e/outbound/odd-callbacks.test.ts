@@ -34,10 +34,10 @@ test('the answer of an automation rule has no sender and reaches the customer, a
 test('choices, a form, cards and an article arrive as readable texts', async () => {
   await using world = await AgentWorld.open()
   const expected = new Map([
-    ['post input_select', 'Please (input_select)\n\n- Yes\n- No'],
-    ['post form', 'Please (form)\n\n- E-mail\n- Pick: A'],
+    ['post input_select', 'Please (input_select)\n\n1. Yes\n2. No'],
+    ['post form', 'Please (form)\n\nE-mail (Mail)\nPick:\n1. A'],
     ['post article', 'Please (article)\n\n*Doc*\nd\nhttps://docs.example/1'],
-    ['cards, no content', '*Card 1*\ndesc\nhttps://img.example/x.jpg\nView: https://x.example\n- Buy'],
+    ['cards, no content', '*Card 1*\ndesc\nhttps://img.example/x.jpg\nView: https://x.example\n1. Buy'],
   ])
   for (const [what, text] of expected) {
     const { request } = recordingOf('interactive', what) as unknown as { request: { body: object } }

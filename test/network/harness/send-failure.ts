@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { SendError } from '../../../src/core/network.ts'
 
-export async function failure(sending: Promise<void>): Promise<SendError> {
+export async function failure(sending: Promise<unknown>): Promise<SendError> {
   const error = await sending.then(
     () => assert.fail('the message was sent'),
     (cause: unknown) => cause,

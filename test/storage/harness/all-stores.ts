@@ -19,6 +19,7 @@ import { HeaderStore } from '../../../src/storage/stores/messages/header-store.t
 import { InboxStore } from '../../../src/storage/stores/messages/inbox-store.ts'
 import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
 import { MessageMapStore } from '../../../src/storage/stores/messages/message-map-store.ts'
+import { OfferStore } from '../../../src/storage/stores/messages/offer-store.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
 import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
@@ -52,6 +53,7 @@ function createStores(database: Database) {
     inbox: new InboxStore(database),
     journal: new JournalStore(database),
     map: new MessageMapStore(database),
+    offers: new OfferStore(database),
     headers: new HeaderStore(database),
     outbox: new OutboxStore(database, epoch),
     transitions: new OutboxTransitions(database, epoch),

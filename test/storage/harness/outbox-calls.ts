@@ -36,6 +36,7 @@ async function found({ outbox }: Stores, id: string): Promise<OutboxRow> {
 const key = (id: string) => ({ instance: 'shop', chatId: id, destination, conversationId: 5, callback: callback(id) })
 const sentMessage = (id: string) => ({
   ...{ id, instance: 'shop', destination, chatId: id, kind: 'message', conversationId: 5, messageId: 6, at: 1000 },
+  networkAt: 1000,
   networkKey: { chat: address, id, fromMe: true, participant: null },
   content: { text: 'hello' },
 })
@@ -197,6 +198,8 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
       return Promise.resolve()
     },
   },
+  'OfferStore.chatsWithOffers': { kind: 'read', run: ({ offers }) => offers.chatsWithOffers('shop', 1000, 10) },
+  'OfferStore.newest': { kind: 'read', run: ({ offers }, id) => offers.newest('shop', id, 2000, 1000) },
   'SentMessageStore.insertStep': { kind: 'repeated', run: mapped },
   'SentMessageStore.lastAddress': { kind: 'read', run: ({ sent }, id) => sent.lastAddress('shop', id) },
   'SentMessageStore.isKnown': { kind: 'read', run: ({ sent }, id) => sent.isKnown('shop', id) },

@@ -68,6 +68,7 @@ function addActions(app: HttpApp, office: Office): void {
       if (!status) throw unprocessable('param is missing or the value is empty: typing_status')
       const typist = { type: 'Contact' as const, contact: conversation.contact }
       if (status === 'on' || status === 'off') {
+        conversation.contactTypingSince = status === 'on' ? desk.clock.now() : null
         desk.emit({ event: `conversation_typing_${status}`, conversation, typist, isPrivate: false })
       }
       void reply.send(null)

@@ -10,6 +10,7 @@ import type { Person } from '../../../core/address.ts'
 import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { renderGroupChanges } from './group-changes.ts'
 import type { EventContext } from '../../conversations/event-context.ts'
+import type { OfferedChoices } from '../../conversations/offered-choices.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
 import { bodyOf } from './body-of.ts'
@@ -31,6 +32,7 @@ type Deps = {
   texts: Texts
   network: Pick<Network, 'unseal'>
   map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
+  choices: Pick<OfferedChoices, 'chosen'>
   ownJid: (instance: InstanceName) => Jid
   limits: TextLimits
 }
@@ -46,6 +48,8 @@ export type EventDraft = {
   replyTo: NetworkMessageId | null
   media: MediaContent | null
   remember: MappedContent | null
+  /** What the customer wrote, when the text says it in other words. */
+  originalText?: string
   /** The header with which the text begins; null when it begins with none. */
   header: string | null
   /** Whether the message may open a conversation. A reaction and a change of the timer may not. */
@@ -55,7 +59,14 @@ export type EventDraft = {
 }
 
 type Skipped = { skipped: 'filtered' | 'skip_disabled' }
-type Composing = { instance: InstanceName; event: NetworkEvent; context: EventContext; showsHeader: boolean }
+/** `receivedAt` is the time by our clock. */
+type Composing = {
+  instance: InstanceName
+  event: NetworkEvent
+  receivedAt: number
+  context: EventContext
+  showsHeader: boolean
+}
 
 const rememberedText = 1000
 /** The most that is shown of a reaction or of a vote. */
@@ -97,7 +108,8 @@ export class EventComposer {
 
   async #message(given: Composing, event: MessageEvent): Promise<EventDraft> {
     const { content, quote, ad } = event
-    const body = await this.#body(given, { content, ad }, event.mentions)
+    const chosen = await this.#chosen(given, event)
+    const body = await this.#body(given, { content: chosen?.content ?? content, ad }, event.mentions)
     const quoted = quote && (await this.#quote(given, quote))
     const media = content.type === 'media' ? content : null
     const draft = this.#plain(given, body, { quote: quoted })
@@ -107,7 +119,18 @@ export class EventComposer {
       replyTo: quote?.id ?? null,
       media,
       remember: rememberedOf(event),
+      ...(chosen && { originalText: chosen.originalText }),
     }
+  }
+
+  /** A text that names an offered choice is shown as that choice. */
+  async #chosen({ instance, context, receivedAt }: Composing, { content, fromMe, at }: MessageEvent) {
+    if (fromMe || content.type !== 'text') return null
+    const { text } = content
+    const { chatId } = context.chat
+    const title = await this.#deps.choices.chosen(instance, { chatId, text, at, receivedAt })
+    if (title === null) return null
+    return { content: { type: 'choice', text: title, description: null } as const, originalText: text }
   }
 
   #reaction(given: Composing, event: Pick<ReactionEvent, 'fromMe' | 'emoji' | 'target'>): EventDraft | Skipped {

@@ -1,6 +1,6 @@
 // Answers a callback within the time that the helpdesk waits. A message that has no outcome by then is answered as queued.
 
-import type { InstanceName } from '../../../core/ids.ts'
+import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { ignoreRejection } from '../../../lib/ignore.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -17,7 +17,7 @@ const lateMs = 200
 export type Deadline = { isOver: boolean }
 
 /** A stored row that will be sent, and its first outcome. */
-export type Accepted = { row: NewOutboxRow; outcome: Promise<RowOutcome> } & Seen
+export type Accepted = { row: NewOutboxRow; outcome: Promise<RowOutcome>; address: Jid } & Seen
 
 type Deps = {
   outbox: Pick<OutboxStore, 'find'>
@@ -72,9 +72,9 @@ export class AnswerInTime {
     return { ...answer, isInTime: this.#deps.clock.monotonic() < endsAt + lateMs }
   }
 
-  async #answerOf({ row, outcome, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {
+  async #answerOf({ row, outcome, address, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {
     const { outcomes, clock } = this.#deps
-    const taken = { queueId: row.id, instance: row.instance, hasUnread }
+    const taken = { queueId: row.id, instance: row.instance, address, hasUnread }
     const late = Promise.withResolvers<undefined>()
     const cancel = clock.after(Math.max(0, leftMs), () => {
       late.resolve(undefined)

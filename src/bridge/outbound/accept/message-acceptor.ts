@@ -114,7 +114,8 @@ export class MessageAcceptor implements PerInstance {
       const stored = await store({ row, callback, prepared, listener, turn, destination })
       if (stored !== 'accepted') return stored
       const { id: queueId, instance, expiresAt } = row
-      return turn ? { kind: 'queued', queueId, instance, expiresAt, hasUnread } : { row, outcome, hasUnread }
+      const taken = { address: facts?.lastAddress ?? ref.jid, hasUnread }
+      return turn ? { kind: 'queued', queueId, instance, expiresAt, ...taken } : { row, outcome, ...taken }
     })
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Destination, WrittenMessage } from '../../../core/downstream.ts'
 import type { RowId } from '../../../core/ids.ts'
+import type { MessagePayload } from '../../../core/outbox.ts'
 import type { Fingerprints } from '../../../guard/fingerprints.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -44,7 +45,11 @@ export class MessageRows {
       expiresAt: null,
       fingerprint: fingerprints.of(written),
       createdAt: clock.now(),
-      payload: { type: 'message', content, attachments, inReplyTo, agentName },
+      payload: { type: 'message', content, attachments, inReplyTo, agentName, ...interactiveParts(written) },
     }
   }
+}
+
+function interactiveParts({ choices, lacksSurveyLink }: WrittenMessage): Partial<MessagePayload> {
+  return { ...(choices && { choices }), ...(lacksSurveyLink && { lacksSurveyLink }) }
 }

@@ -1,6 +1,6 @@
 // The answers to a callback that asks to send a message.
 
-import type { InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
+import type { InstanceName, Jid, NetworkMessageId, RowId } from '../../../core/ids.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import { isAskedFor, lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -10,9 +10,9 @@ import { deletedReason } from './commands.ts'
 export type Seen = { hasUnread: boolean }
 /**
  * The instance that accepted the message. It can differ from the one that was asked, when both share a helpdesk inbox.
- * `isInTime`: the helpdesk still waits for the answer.
+ * `address`: where the chat last wrote from. `isInTime`: the helpdesk still waits for the answer.
  */
-type Taken = { instance: InstanceName; isInTime?: boolean } & Seen
+type Taken = { instance: InstanceName; address: Jid; isInTime?: boolean } & Seen
 
 export type UndeliverableCode = 'no_recipient' | 'other_inbox' | 'too_long' | 'too_many_files' | 'no_file' | 'too_old'
 

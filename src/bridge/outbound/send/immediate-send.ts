@@ -79,10 +79,10 @@ export function claimOf({ address, parts }: PreparedSend): FirstClaim {
   return { address, parts: parts.map((part) => ({ ...part, state: 'unknown' })) }
 }
 
-/** The message has a short text, no file, quotes no message and mentions no member of a group. */
-function isPlain({ attachments, inReplyTo, content }: MessagePayload, { isGroup }: ChatRef): boolean {
+/** The message has a short text, no file, quotes no message, mentions no member of a group and lacks no link. */
+function isPlain(payload: MessagePayload, { isGroup }: ChatRef): boolean {
+  const { attachments, inReplyTo, content, lacksSurveyLink = false } = payload
   // A long text is stored before it is converted: its callback has a deadline.
-  return (
-    content.length <= longText && attachments.length === 0 && inReplyTo === null && !(isGroup && content.includes('@'))
-  )
+  if (content.length > longText || attachments.length > 0 || inReplyTo !== null || lacksSurveyLink) return false
+  return !(isGroup && content.includes('@'))
 }

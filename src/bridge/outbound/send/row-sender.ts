@@ -6,7 +6,7 @@
 
 import { SendError } from '../../../core/network.ts'
 import type { ChatId, InstanceName, Jid, RowId } from '../../../core/ids.ts'
-import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
+import type { NetworkSession, OutgoingContent, Sent } from '../../../core/network.ts'
 import type { OutboxPart, PartState } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Pace } from '../../../guard/pace.ts'
@@ -75,6 +75,8 @@ type Progress = {
 }
 /** The part that is being sent, its state before, and whether the session has been asked to send it. */
 type CurrentPart = { part: OutboxPart; before: PartState; handedOver: boolean }
+
+type SentPiece = Pick<PartContent, 'content' | 'text'> & { networkAt: number | null }
 
 export class RowSender {
   readonly #deps: Deps
@@ -156,9 +158,9 @@ export class RowSender {
     part.state = 'unknown'
     if (!stored && !(await this.#claim(attempt, progress))) return false
     if (progress.current) progress.current.handedOver = true
-    await this.#send(attempt, part, piece.content, stored)
+    const { at } = await this.#send(attempt, part, piece.content, stored)
     await this.#deps.onStep('acknowledged')
-    await this.#save(attempt, parts, part, piece)
+    await this.#save(attempt, parts, part, { ...piece, networkAt: at })
     this.#deps.metrics.acknowledged(row, address, kindOf(piece.content))
     return true
   }
@@ -189,7 +191,7 @@ export class RowSender {
     part: OutboxPart,
     content: OutgoingContent,
     stored: Promise<void> | undefined,
-  ): Promise<void> {
+  ): Promise<Sent> {
     if (signal.aborted) throw new SendError('not_sent', writeReason('closedBefore'))
     const late = () => new SendError('unknown', writeReason('unacknowledgedInTime'))
     const closed = () => new SendError('unknown', writeReason('closedMeanwhile'))
@@ -197,10 +199,10 @@ export class RowSender {
     sending.catch(ignoreRejection)
     // When the row was not stored, the session may take its time: this attempt ends at once.
     const sent = stored ? stored.then(() => sending) : sending
-    await withDeadline(this.#deps.clock, sendDeadlineMs, orAbort(sent, signal, closed), late)
+    return withDeadline(this.#deps.clock, sendDeadlineMs, orAbort(sent, signal, closed), late)
   }
 
-  async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: PartContent): Promise<void> {
+  async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: SentPiece): Promise<void> {
     const { transitions, clock, onStep } = this.#deps
     const { row } = attempt
     const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
@@ -213,8 +215,10 @@ export class RowSender {
     await onStep(isLast ? 'sent' : 'part_saved')
   }
 
-  #mapping({ row, address, chatId }: Attempt, part: OutboxPart, { text, content }: PartContent): Statement {
+  #mapping({ row, address, chatId }: Attempt, part: OutboxPart, { text, content, networkAt }: SentPiece): Statement {
     const { sent, newId, clock } = this.#deps
+    const at = clock.now()
+    const choices = row.payload.type === 'message' && row.payload.choices
     return sent.insertStep({
       id: newId(),
       instance: row.instance,
@@ -224,8 +228,10 @@ export class RowSender {
       kind: content.type === 'reaction' ? 'reaction' : 'message',
       conversationId: row.conversationId,
       messageId: row.messageId,
-      content: mappedContent(content, text),
-      at: clock.now(),
+      content: { ...mappedContent(content, text), ...(choices && { choices }) },
+      at,
+      // The network counts in seconds.
+      networkAt: networkAt ?? Math.floor(at / 1000) * 1000,
     })
   }
 

@@ -1,8 +1,9 @@
 // Finds the address of an outbox row and composes its contents, right before an attempt.
 
-import type { Destination } from '../../../core/downstream.ts'
+import type { Destination, Downstream } from '../../../core/downstream.ts'
 import type { Jid } from '../../../core/ids.ts'
 import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
+import type { MessagePayload } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { FirstMessageStop, Restrictions } from '../../../guard/restrictions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -19,6 +20,7 @@ type Deps = {
   recipients: Pick<Recipients, 'hasWritten' | 'addressOf'>
   restrictions: Pick<Restrictions, 'stopOf'>
   revokes: Pick<RevokeContents, 'of'>
+  downstream: Pick<Downstream, 'helpdesk'>
   destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
 }
 
@@ -51,8 +53,21 @@ export class SendPreparation {
     const { composer, revokes, destinationOf } = this.#deps
     const { payload, instance, destination: destinationKey } = row
     if (payload.type === 'revoke') return revokeDraft(await revokes.of(destinationKey, payload.messageId))
-    const destination = payload.attachments.length === 0 ? null : await destinationOf(row)
-    return composer.draft(payload, { instance, destinationKey, destination, address }, session)
+    const isPlain = payload.attachments.length === 0 && !payload.lacksSurveyLink
+    const destination = isPlain ? null : await destinationOf(row)
+    const whole = payload.lacksSurveyLink && destination ? await this.#withLink(row, payload, destination) : payload
+    return composer.draft(whole, { instance, destinationKey, destination, address }, session)
+  }
+
+  /** The callback of a survey does not always have its link. Without the conversation the text goes out alone. */
+  async #withLink(
+    { conversationId }: OpenOutboxRow,
+    payload: MessagePayload,
+    destination: Destination,
+  ): Promise<MessagePayload> {
+    const { downstream } = this.#deps
+    const link = conversationId === null ? null : await downstream.helpdesk(destination).surveyLink(conversationId)
+    return link === null ? payload : { ...payload, content: `${payload.content}\n${link}` }
   }
 }
 

@@ -12,7 +12,7 @@ import type { LightRow } from './message-map-sql.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Scalar, Secret, Statement } from '../../engine/statement.ts'
 
-/** The facts of a message that later quotes, votes and edits need. */
+/** The facts of a message that later quotes, votes, edits and answers need. */
 export type MappedContent = {
   /** The text that a quote of the message shows. */
   text?: string
@@ -24,6 +24,8 @@ export type MappedContent = {
   isFile?: true
   /** For a reaction that we sent: the message that it reacts to. */
   reactsTo?: MessageKey
+  /** For a message that we sent: the titles of the choices that it offers. */
+  choices?: readonly string[]
 }
 
 export type MessageIdentity = {

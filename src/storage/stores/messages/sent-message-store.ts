@@ -21,7 +21,9 @@ export type SentMessage = {
   conversationId: number | null
   messageId: number | null
   content: MappedContent
+  /** When it was sent, by our clock and by the clock of the network. */
   at: number
+  networkAt: number
 }
 
 export type UnreadMessage = { id: RowId; instance: InstanceName; networkKey: MessageKey }
@@ -39,7 +41,7 @@ export class SentMessageStore {
 
   /** A statement for the commit that marks the message sent. */
   insertStep(sent: SentMessage): Statement {
-    const { id, instance, destination, chatId, networkKey, kind, at } = sent
+    const { id, instance, destination, chatId, networkKey, kind, at, networkAt } = sent
     const place = placeOf(messageMapSecrets.table, [id], 'content')
     return this.#insert({
       id,
@@ -49,10 +51,11 @@ export class SentMessageStore {
       kind,
       network_id: networkKey.id,
       network_key: JSON.stringify(networkKey),
-      network_at: at,
+      network_at: networkAt,
       conversation_id: sent.conversationId,
       message_id: sent.messageId,
       claimed_at: at,
+      has_choices: sent.content.choices ? 1 : null,
       content: { seal: Buffer.from(JSON.stringify(sent.content)), place },
     })
   }
@@ -165,6 +168,7 @@ const insertedColumns = [
   'conversation_id',
   'message_id',
   'claimed_at',
+  'has_choices',
   'content',
 ] as const
 

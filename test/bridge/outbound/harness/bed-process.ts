@@ -5,6 +5,7 @@ import type { InboundSet } from '../../../../src/app/inbound/create-inbound.ts'
 import { createOutbound } from '../../../../src/app/outbound/create-outbound.ts'
 import type { OutboundSet } from '../../../../src/app/outbound/create-outbound.ts'
 import type { SendStep } from '../../../../src/bridge/outbound/send/row-sender.ts'
+import { TypingSubscriptions } from '../../../../src/bridge/sync/typing-subscriptions.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
 import type { PerInstance } from '../../../../src/core/per-instance.ts'
 import { Metrics } from '../../../../src/ledger/metrics.ts'
@@ -54,15 +55,19 @@ export class BedProcess {
       network: { download: () => Promise.reject(new Error('no file')), unseal: () => null },
     })
     this.#owned.use(this.inbound.inbound)
+    const sessionOf = (name: string) => accounts.find(name)?.session
+    const subscriptions = new TypingSubscriptions({ sessionOf, clock, log: logs.log })
     this.outbound = createOutbound({
       ...both,
       people: this.inbound.people,
       conversations: this.inbound.conversations,
+      choices: this.inbound.choices,
       lostCallbacks: this.inbound.lostCallbacks,
       accounts,
       onSendStep,
       onOperationsMessage: () => undefined,
       onMembersAsked: () => undefined,
+      activityListener: () => subscriptions,
       stack: this.#owned,
     })
     for (const worker of this.outbound.workers) this.#owned.use(worker)

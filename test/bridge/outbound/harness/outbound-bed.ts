@@ -191,17 +191,22 @@ export class OutboundBed {
       chat: { kind: 'person', phone, lid },
       sender: { phone, lid },
       pushName: from.name,
-      at: this.clock.now(),
+      at: this.network.now(),
       ...rest,
     })
     return this.receive(event, instance)
   }
 
-  /** Resolves with what the bridge posts for an event of the network. */
-  async receive(event: Extract<NetworkEvent, { id: string }>, instance = 'n0'): Promise<Posted> {
+  /** An event of the network is stored and handed over. */
+  async store(event: NetworkEvent, instance = 'n0'): Promise<void> {
     const row = { id: this.#newRowId(), event, receivedAt: this.clock.now() }
     await this.database.write(new JournalStore(this.database).inbox({ ...row, instance }))
     this.process.inbound.reception.onReceived(instance, [row])
+  }
+
+  /** Resolves with what the bridge posts for an event of the network. */
+  async receive(event: Extract<NetworkEvent, { id: string }>, instance = 'n0'): Promise<Posted> {
+    await this.store(event, instance)
     const found = () => this.helpdesk.messages.find(({ sourceId }) => sourceId === event.id)
     await waitUntil('it is posted', () => found() !== undefined)
     await waitUntil(

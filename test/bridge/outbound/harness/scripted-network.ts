@@ -38,6 +38,7 @@ export class ScriptedNetwork {
   readonly lookUps: string[] = []
   readonly reads: MessageKey[] = []
   readonly typing: { instance: string; to: string; typing: boolean }[] = []
+  readonly subscriptions: { instance: string; to: string }[] = []
   readonly presences: { instance: string; available: boolean; at: number }[] = []
   /** The instances whose frames the network neither takes nor answers. */
   readonly silent = new Set<string>()
@@ -51,6 +52,8 @@ export class ScriptedNetwork {
   afterFrame: (frame: number, message: SentMessage) => void | Promise<void> = () => undefined
   /** Runs before a phone number is looked up; throws to fail the question. */
   beforeLookUp: (phone: string) => void | Promise<void> = () => undefined
+  /** How far the clock of the network is ahead of ours. */
+  aheadMs = 0
   readonly #clock: Clock
   readonly #people = new Map<string, Customer>()
   readonly #groups = new Map<string, GroupInfo>()
@@ -64,6 +67,11 @@ export class ScriptedNetwork {
 
   get clock(): Clock {
     return this.#clock
+  }
+
+  /** The time by the clock of the network, which counts in seconds. */
+  now(): number {
+    return Math.floor((this.#clock.now() + this.aheadMs) / 1000) * 1000
   }
 
   person(facts: { phone: string; lid?: string; name?: string }): Customer {

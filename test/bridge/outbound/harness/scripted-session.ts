@@ -10,6 +10,7 @@ import type {
   NetworkSession,
   OutgoingContent,
   SendOptions,
+  Sent,
 } from '../../../../src/core/network.ts'
 import type { ScriptedNetwork } from './scripted-network.ts'
 
@@ -26,7 +27,7 @@ export class ScriptedSession implements NetworkSession {
     this.#instance = instance
   }
 
-  async send(to: string, content: OutgoingContent, id: string, { after }: SendOptions = {}): Promise<void> {
+  async send(to: string, content: OutgoingContent, id: string, { after }: SendOptions = {}): Promise<Sent> {
     after?.catch(() => undefined)
     const bytes = content.type === 'file' ? await readFile(content.file.path) : null
     await this.#network.whilePreparing()
@@ -45,6 +46,7 @@ export class ScriptedSession implements NetworkSession {
     await this.#network.afterFrame(this.#network.frames, message)
     if (fault?.kind === 'in_doubt') throw inDoubt()
     if (fault) await this.#waitInVain()
+    return { at: this.#network.now() }
   }
 
   newMessageId(): string {
@@ -70,6 +72,11 @@ export class ScriptedSession implements NetworkSession {
 
   setTyping(to: string, typing: boolean): Promise<void> {
     this.#network.typing.push({ instance: this.#instance, to, typing })
+    return Promise.resolve()
+  }
+
+  subscribeToPresence(to: string): Promise<void> {
+    this.#network.subscriptions.push({ instance: this.#instance, to })
     return Promise.resolve()
   }
 
