@@ -10,6 +10,7 @@ import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import { shownName } from './names.ts'
+import { formerPhones, isHolder, news, tellsNothingNew } from './person-news.ts'
 import type { PeopleStore, PersonChanges, PersonRecord } from '../../storage/stores/people/people-store.ts'
 
 /** The ids of two person records that became one. */
@@ -266,31 +267,4 @@ export class People implements PerInstance {
 
 function idKey(instance: InstanceName, id: ChatId): string {
   return `${instance}|id-${id}`
-}
-
-/** Whether the record has this phone number now, or this anonymous id. */
-function isHolder(record: PersonRecord, { phone, lid }: Person): boolean {
-  return (phone !== null && record.phone === phone) || (lid !== null && record.lid === lid)
-}
-
-/** The former numbers of these records and the replaced one, without the number that the person has now. */
-function formerPhones(current: string | null, replaced: string | null, ...records: readonly PersonRecord[]): string[] {
-  const all = [...records.flatMap((record) => record.formerPhones), ...(replaced === null ? [] : [replaced])]
-  return [...new Set(all)].filter((phone) => phone !== current)
-}
-
-function tellsNothingNew(known: PersonRecord, { phone, lid }: Person, pushName: string | null): boolean {
-  return (
-    (phone === null || phone === known.phone) &&
-    (lid === null || lid === known.lid) &&
-    (pushName === null || pushName === known.pushName)
-  )
-}
-
-function news(known: PersonRecord, { phone, lid }: Person, pushName: string | null): PersonChanges {
-  return {
-    ...(phone !== null && phone !== known.phone && { phone }),
-    ...(lid !== null && lid !== known.lid && { lid }),
-    ...(pushName !== null && pushName !== known.pushName && { pushName }),
-  }
 }

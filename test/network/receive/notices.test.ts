@@ -239,6 +239,7 @@ test('names from the address book and pairs of addresses are told', async () => 
   await waitUntil('the saved name', () => bed.names.some(({ savedName }) => savedName === 'Robert'))
   const saved = bed.names.find(({ savedName }) => savedName === 'Robert')
   assert.equal(saved?.person.phone, bobNumber)
+  assert.equal(saved.isFullSync, true, 'the address book was never read before')
   assert.ok(bed.pairs.some((pair) => pair.phone === bobNumber && pair.lid === '100000000000001'))
   phone.saveContact(bob, undefined)
   await waitUntil('the name is gone', () => bed.names.some(({ savedName }) => savedName === null))
