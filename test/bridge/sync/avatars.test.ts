@@ -57,6 +57,7 @@ test('a change that could not be shown is shown at a later message, although the
     throw new Error('no answer')
   }
   bed.avatars.changed('a', { owner: person(1), pictureId: 'two' })
+  await bed.clock.advance(200)
   await bed.counts({ ok: 1, wa_error: 1 })
   bed.beforeAnswer = () => undefined
   await bed.clock.advance(600_001)
@@ -73,14 +74,14 @@ test('a rate limit pauses all pictures of the instance, no others, and no pictur
     if (isBusy && address !== addressOf(20)) throw new NetworkBusyError(60_000, 'too many questions')
   }
   for (let n = 1; n <= 10; n++) bed.seen(n)
-  await waitUntil('the first questions are refused', () => bed.asked.length === 4)
+  await waitUntil('the first question is refused', () => bed.asked.length === 1)
   bed.seen(20, 'b')
   await bed.uploaded([20, 'p20'])
   await bed.clock.advance(59_000)
-  assert.equal(bed.asked.length, 5)
+  assert.equal(bed.asked.length, 2)
   isBusy = false
   await bed.clock.advance(1_000)
-  await bed.counts({ ok: 11 })
+  await bed.afterPaces('all pictures are looked at', () => bed.counted['ok'] === 11)
   assert.deepEqual(
     new Set(bed.uploads.map(([contact]) => contact)),
     new Set([20, ...Array.from({ length: 10 }, (_, n) => n + 1)]),
@@ -93,7 +94,7 @@ test('pictures of an account that is not connected wait for it', async () => {
   bed.pictures.set(addressOf(1), 'one')
   bed.isConnected = false
   bed.seen(1)
-  await waitUntil('the pause has begun', () => bed.clock.pending === 1)
+  await waitUntil('the pause has begun', () => bed.clock.pending === 2)
   bed.isConnected = true
   await bed.clock.advance(5_000)
   await bed.uploaded([1, 'one'])
@@ -105,25 +106,53 @@ test('four pictures are looked at once, the instances take turns, and live event
   const { promise, resolve } = Promise.withResolvers<undefined>()
   bed.beforeAnswer = () => promise
   for (let n = 1; n <= 4; n++) bed.seen(n)
-  await waitUntil('four questions are open', () => bed.asked.length === 4)
-  for (let n = 5; n <= 8; n++) bed.avatars.resync('a', person(n), n)
+  await bed.afterPaces('four questions are open', () => bed.asked.length === 4)
+  for (let n = 5; n <= 7; n++) bed.avatars.resync('a', person(n), n)
   bed.seen(50)
   bed.seen(60, 'b')
   await bed.clock.advance(1_000)
   assert.equal(bed.asked.length, 4)
   resolve(undefined)
-  await bed.counts({ wa_miss: 7 })
-  assert.deepEqual(
-    new Set(bed.asked.slice(4)),
-    new Set([50, 60, 5].map(addressOf)),
-    'live events and the first of the resync',
-  )
-  for (let n = 6; n <= 8; n++) {
+  await bed.counts({ wa_miss: 6 })
+  assert.deepEqual(new Set(bed.asked.slice(4)), new Set([50, 60].map(addressOf)), 'live events come first')
+  await bed.afterPaces('the resync is done', () => bed.counted['wa_miss'] === 9)
+  assert.deepEqual(bed.asked.slice(6), [5, 6, 7].map(addressOf))
+})
+
+test('an instance asks the network five times a second at most, also for a resync', async () => {
+  await using stack = new AsyncDisposableStack()
+  const bed = await AvatarBed.open(stack)
+  for (let n = 1; n <= 3; n++) bed.seen(n)
+  for (let n = 4; n <= 6; n++) bed.avatars.resync('a', person(n), n)
+  for (let n = 1; n <= 6; n++) {
+    await bed.counts({ wa_miss: n })
     await bed.clock.advance(199)
-    assert.equal(bed.asked.length, n + 1)
+    assert.equal(bed.asked.length, n)
     await bed.clock.advance(1)
-    await bed.counts({ wa_miss: n + 2 })
   }
+})
+
+test('after a day offline 500 people write for the first time, and the network is asked once a second', async () => {
+  await using stack = new AsyncDisposableStack()
+  const bed = await AvatarBed.open(stack)
+  for (let n = 1; n <= 500; n++) bed.seen(n)
+  for (let second = 0; second <= 60; second++) {
+    const isIdle = () => bed.asked.length > 0 && bed.counted['wa_miss'] === bed.asked.length
+    await waitUntil('the open questions are answered', isIdle)
+    assert.ok(bed.asked.length <= second + 1, `${bed.asked.length} questions after ${second} s`)
+    await bed.clock.advance(1_000)
+  }
+  await bed.afterPaces('all pictures are looked at', () => bed.counted['wa_miss'] === 500)
+})
+
+test('a fresh picture is no question to the network, so the next one does not wait', async () => {
+  await using stack = new AsyncDisposableStack()
+  const bed = await AvatarBed.open(stack)
+  for (let n = 1; n <= 30; n++) bed.seen(n)
+  await bed.afterPaces('all pictures are looked at', () => bed.counted['wa_miss'] === 30)
+  const restarted = bed.restarted()
+  for (let n = 1; n <= 31; n++) restarted.seen('a', person(n), 'd')
+  await bed.counts({ wa_miss: 31, throttled: 30 })
 })
 
 test('a queue that is full drops the oldest, and every event is counted once', async () => {
@@ -135,11 +164,11 @@ test('a queue that is full drops the oldest, and every event is counted once', a
   }
   for (let n = 1; n <= 1_200; n++) bed.seen(n)
   for (let n = 1; n <= 1_200; n++) bed.avatars.changed('a', { owner: person(n), pictureId: null })
-  await waitUntil('the pause has begun', () => bed.clock.pending === 1)
+  await waitUntil('the first question is refused', () => bed.asked.length === 1)
   isBusy = false
   await bed.clock.advance(60_000)
   const total = () => Object.values(bed.counted).reduce((sum, each) => sum + each, 0)
-  await waitUntil('everything is counted', () => total() === 2_400, { instead: total })
+  await bed.afterPaces('everything is counted', () => total() === 2_400)
   assert.ok((bed.counted['wa_miss'] ?? 0) <= 1_004)
 })
 
@@ -149,7 +178,7 @@ test('an instance that leaves is forgotten at once, and nothing more is counted 
   const { promise, resolve } = Promise.withResolvers<undefined>()
   bed.beforeAnswer = () => promise
   for (let n = 1; n <= 6; n++) bed.seen(n)
-  await waitUntil('four questions are open', () => bed.asked.length === 4)
+  await bed.afterPaces('four questions are open', () => bed.asked.length === 4)
   bed.avatars.leave('a')
   resolve(undefined)
   bed.seen(9, 'b')
@@ -168,6 +197,7 @@ test('an account that does not see a picture leaves the picture that another acc
   await bed.counts({ ok: 1, wa_miss: 1 })
   assert.equal(bed.thumbnails.size, 1)
   bed.avatars.changed('a', { owner: person(1), pictureId: null })
+  await bed.clock.advance(200)
   await bed.counts({ ok: 1, wa_miss: 2 })
   assert.equal(bed.thumbnails.size, 0)
 })

@@ -1,8 +1,10 @@
 // Decides which picture is looked at next: four at once for all instances together, the instances in turns.
 //
-// Pictures of live events come before those of a resync. A resync asks the network five times a second at most: more questions
-// would delay messages, and an account that asks for thousands of pictures at once looks like a robot. The queue is bounded:
-// when it is full, the oldest task is dropped. A pause stops one instance, and its tasks wait.
+// Pictures of live events come before those of a resync. An instance asks the network five times a second at most, and once a
+// second while many live events wait: more questions would delay messages, and an account that asks for hundreds of pictures at
+// once looks like a robot. After a day offline, for example, many people write for the first time in the same minute.
+//
+// The queue is bounded: when it is full, the oldest task is dropped. A pause stops one instance, and its tasks wait.
 
 import { chatJid } from '../../../core/address.ts'
 import type { Chat } from '../../../core/address.ts'
@@ -26,10 +28,13 @@ export type AvatarTask = {
 /** No further task of the instance may begin for this long, and the task is tried again then. */
 export type Pause = { pauseMs: number }
 
+/** `unasked`: the task ended without a question to the network, so the next one may begin at once. */
+export type TaskEnd = Pause | 'asked' | 'unasked'
+
 type Deps = {
   clock: Clock
   /** Must not reject. */
-  work: (task: AvatarTask, signal: AbortSignal) => Promise<Pause | undefined>
+  work: (task: AvatarTask, signal: AbortSignal) => Promise<TaskEnd>
   /** The task is not done: the queue is full, or another task of the same chat waits. */
   onDropped: (task: AvatarTask) => void
 }
@@ -41,12 +46,17 @@ type Waiting = {
   stopping: AbortController
   /** Set during a pause. */
   cancelPause: (() => void) | undefined
-  /** Set until the next picture of a resync may be looked at. */
+  /** Set until the next picture of the instance may be looked at. */
   cancelPace: (() => void) | undefined
 }
 
+type Begun = { task: AvatarTask; waiting: Waiting; cancelPace: () => void }
+
 const atOnce = 4
-const resyncPaceMs = 200
+const paceMs = 200
+/** The pace while more live events wait than a screen shows chats. */
+const crowdedPaceMs = 1000
+const crowd = 20
 const most = { live: 1000, resync: 3000 }
 
 export class AvatarQueue {
@@ -54,12 +64,14 @@ export class AvatarQueue {
   /** The instance whose turn comes first is the first one. */
   readonly #instances = new Map<InstanceName, Waiting>()
   #running = 0
+  #isClosed = false
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   push(task: AvatarTask): void {
+    if (this.#isClosed) return
     const { onDropped } = this.#deps
     const kind = kindOf(task)
     const list = this.#of(task.instance)[kind]
@@ -85,7 +97,9 @@ export class AvatarQueue {
     waiting?.cancelPace?.()
   }
 
-  dropAll(): void {
+  /** Drops everything. Later tasks are not taken. */
+  close(): void {
+    this.#isClosed = true
     for (const instance of [...this.#instances.keys()]) this.drop(instance)
   }
 
@@ -104,35 +118,41 @@ export class AvatarQueue {
       const next = this.#take()
       if (!next) return
       this.#running++
-      void this.#run(next.task, next.waiting)
+      void this.#run(next)
     }
   }
 
-  #take(): { task: AvatarTask; waiting: Waiting } | undefined {
+  #take(): Begun | undefined {
     for (const [instance, waiting] of this.#instances) {
-      if (waiting.cancelPause) continue
-      const task = firstOf(waiting.live) ?? (waiting.cancelPace ? undefined : firstOf(waiting.resync))
+      if (waiting.cancelPause || waiting.cancelPace) continue
+      const task = firstOf(waiting.live) ?? firstOf(waiting.resync)
       if (!task) continue
-      if (task.why === 'resync') this.#pace(waiting)
       this.#instances.delete(instance)
       this.#instances.set(instance, waiting)
-      return { task, waiting }
+      return { task, waiting, cancelPace: this.#pace(waiting) }
     }
     return undefined
   }
 
-  #pace(waiting: Waiting): void {
-    waiting.cancelPace = this.#deps.clock.after(resyncPaceMs, () => {
+  #pace(waiting: Waiting): () => void {
+    const ms = waiting.live.size > crowd ? crowdedPaceMs : paceMs
+    const cancelPace = this.#deps.clock.after(ms, () => {
       waiting.cancelPace = undefined
       this.#start()
     })
+    waiting.cancelPace = cancelPace
+    return cancelPace
   }
 
-  async #run(task: AvatarTask, waiting: Waiting): Promise<void> {
+  async #run({ task, waiting, cancelPace }: Begun): Promise<void> {
     const { signal } = waiting.stopping
-    const pause = await this.#deps.work(task, signal)
+    const end = await this.#deps.work(task, signal)
     this.#running--
-    if (pause && !signal.aborted) this.#pause(task, waiting, pause.pauseMs)
+    if (end === 'unasked' && waiting.cancelPace === cancelPace) {
+      cancelPace()
+      waiting.cancelPace = undefined
+    }
+    if (typeof end === 'object' && !signal.aborted) this.#pause(task, waiting, end.pauseMs)
     this.#start()
   }
 

@@ -10,7 +10,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { RealtimeCounts } from '../realtime-counts.ts'
 import { AvatarQueue } from './avatar-queue.ts'
-import type { AvatarTask, Pause } from './avatar-queue.ts'
+import type { AvatarTask, TaskEnd } from './avatar-queue.ts'
 import type { AvatarUpdate } from './avatar-update.ts'
 
 type Deps = {
@@ -75,24 +75,25 @@ export class Avatars implements PerInstance {
 
   /** Ends at once. An upload under way may still reach the helpdesk; its file name is stored. */
   [Symbol.dispose](): void {
-    this.#queue.dropAll()
+    this.#queue.close()
   }
 
-  async #work(task: AvatarTask, signal: AbortSignal): Promise<Pause | undefined> {
+  async #work(task: AvatarTask, signal: AbortSignal): Promise<TaskEnd> {
     const { update, counts, log } = this.#deps
     try {
       const outcome = await update.run(task, signal)
       // The counters of an instance that has left are gone.
-      if (signal.aborted || !outcome) return undefined
+      if (signal.aborted || !outcome) return 'unasked'
       if ('pauseMs' in outcome) return outcome
       this.#rest(task, outcome.restMs)
       counts.count(task.instance, 'avatar', outcome.result)
+      return outcome.result === 'throttled' ? 'unasked' : 'asked'
     } catch (err) {
-      if (signal.aborted) return undefined
+      if (signal.aborted) return 'asked'
       this.#rests.delete(keyOf(task))
       log.warn({ err, instance: task.instance }, 'a picture was not looked at')
+      return 'asked'
     }
-    return undefined
   }
 
   #rest(task: AvatarTask, ms: number): void {

@@ -45,6 +45,7 @@ export class AvatarBed {
   isConnected = true
   pages: (page: number) => { contacts: ListedContact[]; isLast: boolean } = () => ({ contacts: [], isLast: true })
   #uploads = 0
+  readonly #create: () => Avatars
 
   private constructor(database: Database, epoch: number) {
     const { clock } = this
@@ -64,7 +65,8 @@ export class AvatarBed {
     const count = (_: string, __: string, result: string) => {
       this.counted[result] = (this.counted[result] ?? 0) + 1
     }
-    this.avatars = new Avatars({ update, counts: { count }, ttlMs: 24 * hourMs, clock, log })
+    this.#create = () => new Avatars({ update, counts: { count }, ttlMs: 24 * hourMs, clock, log })
+    this.avatars = this.#create()
     this.resync = new AvatarResync({ targetOf, avatars: this.avatars, clock })
   }
 
@@ -78,6 +80,20 @@ export class AvatarBed {
 
   seen(n: number, instance = 'a'): void {
     this.avatars.seen(instance, person(n), destination.key)
+  }
+
+  /** The same part after a restart: only what is stored is known. */
+  restarted(): Avatars {
+    this.avatars[Symbol.dispose]()
+    return this.#create()
+  }
+
+  /** Lets time pass until the condition holds, so that the pace of the questions does not hold them back. */
+  async afterPaces(what: string, holds: () => boolean): Promise<void> {
+    await waitUntil(what, async () => {
+      for (let seconds = 0; seconds < 20 && !holds(); seconds++) await this.clock.advance(1_000)
+      return holds()
+    })
   }
 
   async counts(expected: Record<string, number>): Promise<void> {
