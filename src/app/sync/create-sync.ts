@@ -41,8 +41,8 @@ export function createSync(parts: SyncParts): SyncSet {
     perInstance: [
       ...[ticks.intake, ticks.worker, ticks.counts],
       ...typing.perInstance,
-      ...(avatars ? [avatars.avatars] : []),
-      names.sync,
+      ...(avatars ? [avatars.avatars, avatars.resync] : []),
+      ...[names.sync, names.reconciliation],
     ],
     workers: [ticks.ticker, names.worker],
     typing,

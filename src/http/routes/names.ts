@@ -31,7 +31,7 @@ export function addNamesRoutes(app: HttpApp, { reconciliation, instances }: Name
         summary: 'Bring the names of all known people to the helpdesk; calls at the same time share one run',
         tags: ['messages'],
         params: InstanceParams,
-        response: responses({ 200: Reconciled }, 404, 409, 502),
+        response: responses({ 200: Reconciled }, 404, 409, 500),
       },
     },
     async ({ params }) => {

@@ -221,3 +221,25 @@ test('a resync ends after 200 pages, counts a contact once, and a second one mea
   assert.deepEqual(one, { scanned: 2_801, skipped: 0, queued: 2_801, pages: 200 })
   assert.deepEqual([other, read], [one, 200])
 })
+
+test('a resync ends when its instance leaves, and looks at no further picture', async () => {
+  await using stack = new AsyncDisposableStack()
+  const bed = await AvatarBed.open(stack)
+  const read: number[] = []
+  bed.pages = (page) => {
+    read.push(page)
+    if (page === 2) for (const part of [bed.avatars, bed.resync]) part.leave('a')
+    return { contacts: [{ id: page, identifier: addressOf(page), sourceIds: [] }], isLast: page === 3 }
+  }
+  const resync = bed.resync.run('a')
+  const refusal = assert.rejects(resync, { code: 'SERVICE_INSTANCE_NOT_FOUND' })
+  await waitUntil('two pages are read', async () => {
+    await bed.clock.advance(50)
+    return read.length >= 2
+  })
+  await bed.clock.advance(1_000)
+  await refusal
+  assert.deepEqual([read, bed.asked], [[1, 2], [addressOf(1)]])
+  bed.pages = () => ({ contacts: [], isLast: true })
+  assert.deepEqual(await bed.resync.run('a'), { scanned: 0, skipped: 0, queued: 0, pages: 1 })
+})

@@ -133,6 +133,23 @@ test('names of an instance that leaves are not brought to the helpdesk any more'
   await names.counted({})
 })
 
+test('a reconciliation ends when its instance leaves, and nothing more is counted for it', async () => {
+  await using names = await NamesBed.open()
+  const { bed } = names
+  await bed.receive(message('one'))
+  await bed.drained()
+  bed.set.reception.onNames('a', [{ person: { phone, lid: null }, savedName: 'Mum', isFullSync: true }])
+  await names.counted({ skip_fullsync: 1 })
+  const { reconciliation } = names.names
+  bed.helpdesk.script = (call) => {
+    if (call === 'findContact') reconciliation.leave('a')
+  }
+  await assert.rejects(reconciliation.run('a'), { code: 'SERVICE_INSTANCE_NOT_FOUND' })
+  await names.counted({ skip_fullsync: 1 })
+  bed.helpdesk.script = () => undefined
+  assert.partialDeepStrictEqual(await reconciliation.run('a'), { scanned: 1 })
+})
+
 test('a group contact without a subject gets it with a later message', async () => {
   await using names = await NamesBed.open({ SERVICE_RETROACTIVE_NAME_UPDATE: 'false' })
   const { bed } = names

@@ -61,7 +61,7 @@ describe('reconciliation of names', { concurrency: 3 }, () => {
     world.phone.saveContact(maria, 'Aunt Maria')
     await counted(world, { skip_fullsync: 1 })
     await world.helpdesk.fault({ kind: 'refused' })
-    assertRefused(await world.service.request('POST', path), 'SERVICE_HELPDESK_FAILED')
+    assertRefused(await world.service.request('POST', path), 'SERVICE_HELPDESK_UNREACHABLE')
     await world.restart({ SERVICE_RETROACTIVE_NAME_UPDATE: 'false' })
     assertRefused(await world.service.request('POST', path), 'SERVICE_NAMES_DISABLED')
     await world.restart({ DOWNSTREAM_BASE_URL: '' })

@@ -2,14 +2,14 @@
 
 import { parseChat } from '../../../core/address.ts'
 import type { Chat } from '../../../core/address.ts'
-import { DownstreamError } from '../../../core/downstream.ts'
 import type { ContactsPage, HelpdeskInbox, ListedContact } from '../../../core/downstream.ts'
-import { BridgeError } from '../../../core/errors.ts'
 import type { InstanceName } from '../../../core/ids.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
 import { sleep } from '../../../lib/clock.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { SingleFlight } from '../../../lib/queues/single-flight.ts'
 import { chatOfSourceId } from '../../conversations/contact-spec.ts'
+import { refuse, requireTarget } from '../helpdesk-refusals.ts'
+import { InstanceRuns } from '../instance-runs.ts'
 import type { Avatars } from './avatars.ts'
 
 type Deps = {
@@ -31,9 +31,9 @@ const mostPages = 200
 /** Between two pages, so that messages do not wait for the helpdesk. */
 const pageMs = 50
 
-export class AvatarResync {
+export class AvatarResync implements PerInstance {
   readonly #deps: Deps
-  readonly #flights = new SingleFlight()
+  readonly #runs = new InstanceRuns<ResyncResult>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -41,24 +41,23 @@ export class AvatarResync {
 
   /** Resolves when all pages are read. A second call meanwhile gets the same result. */
   run(instance: InstanceName): Promise<ResyncResult> {
-    return this.#flights.run(instance, () => this.#scan(instance))
+    return this.#runs.run(instance, (signal) => this.#scan(instance, signal))
   }
 
-  async #scan(instance: InstanceName): Promise<ResyncResult> {
-    const target = await fromHelpdesk(this.#deps.targetOf(instance))
-    if (!target) {
-      throw new BridgeError(
-        'SERVICE_NO_HELPDESK',
-        'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant',
-      )
-    }
+  leave(instance: InstanceName): void {
+    this.#runs.leave(instance)
+  }
+
+  async #scan(instance: InstanceName, signal: AbortSignal): Promise<ResyncResult> {
+    const target = await requireTarget(this.#deps.targetOf(instance))
     const result = { scanned: 0, skipped: 0, queued: 0, pages: 0 }
     // A contact that is created meanwhile moves others to the next page.
     const seen = new Set<number>()
     let page: ContactsPage
     do {
-      if (result.pages > 0) await sleep(this.#deps.clock, pageMs)
-      page = await fromHelpdesk(target.helpdesk.contactsPage(++result.pages))
+      if (result.pages > 0) await sleep(this.#deps.clock, pageMs, signal)
+      page = await target.helpdesk.contactsPage(++result.pages).catch(refuse)
+      signal.throwIfAborted()
       for (const contact of page.contacts) {
         if (seen.has(contact.id)) continue
         seen.add(contact.id)
@@ -76,15 +75,4 @@ export class AvatarResync {
 function chatOf({ identifier, sourceIds }: ListedContact): Chat | undefined {
   const named = identifier === null ? undefined : parseChat(identifier)
   return named ?? sourceIds.flatMap((sourceId) => chatOfSourceId(sourceId) ?? [])[0]
-}
-
-async function fromHelpdesk<T>(asked: Promise<T>): Promise<T> {
-  try {
-    return await asked
-  } catch (cause) {
-    if (!(cause instanceof DownstreamError)) throw cause
-    throw new BridgeError('SERVICE_HELPDESK_UNREACHABLE', `the helpdesk does not list its contacts: ${cause.message}`, {
-      cause,
-    })
-  }
 }

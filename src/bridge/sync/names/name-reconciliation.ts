@@ -4,9 +4,11 @@ import { DownstreamError } from '../../../core/downstream.ts'
 import { BridgeError } from '../../../core/errors.ts'
 import { HelpdeskDatabaseError } from '../../../core/helpdesk-database.ts'
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Log } from '../../../lib/log.ts'
-import { SingleFlight } from '../../../lib/queues/single-flight.ts'
 import type { PeopleStore } from '../../../storage/stores/people/people-store.ts'
+import { refuse, requireTarget } from '../helpdesk-refusals.ts'
+import { InstanceRuns } from '../instance-runs.ts'
 import type { RealtimeCounts } from '../realtime-counts.ts'
 import type { NameTarget, NameUpdate } from './name-update.ts'
 
@@ -27,14 +29,16 @@ type Deps = {
  */
 export type Reconciled = { scanned: number; renamed: number; rewritten: number; skipped: number }
 
+type Scanned = { id: ChatId; target: NameTarget }
+
 const pageSize = 200
 const width = 4
 /** So many failures in a row are no fault of a single contact. */
 const mostFailures = 5
 
-export class NameReconciliation {
+export class NameReconciliation implements PerInstance {
   readonly #deps: Deps
-  readonly #flights = new SingleFlight()
+  readonly #runs = new InstanceRuns<Reconciled>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -42,22 +46,26 @@ export class NameReconciliation {
 
   /** Callers that ask while a reconciliation of the instance runs share its result. */
   run(instance: InstanceName): Promise<Reconciled> {
-    return this.#flights.run(instance, () => this.#run(instance))
+    return this.#runs.run(instance, (signal) => this.#run(instance, signal))
   }
 
-  async #run(instance: InstanceName): Promise<Reconciled> {
+  leave(instance: InstanceName): void {
+    this.#runs.leave(instance)
+  }
+
+  async #run(instance: InstanceName, signal: AbortSignal): Promise<Reconciled> {
     if (!this.#deps.isOn) {
       const sentence = 'names are not brought to the helpdesk: set SERVICE_RETROACTIVE_NAME_UPDATE to true'
       throw new BridgeError('SERVICE_NAMES_DISABLED', sentence)
     }
-    const target = await this.#targetOf(instance)
+    const target = await requireTarget(this.#deps.targetOf(instance))
     const pass = new Pass()
     for (let after = ''; ;) {
       const page = await this.#deps.store.page(instance, after, pageSize)
       const waiting = [...page]
       const work = async () => {
         for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-          await this.#one(instance, { id, target }, pass)
+          await this.#one(instance, { id, target }, pass, signal)
         }
       }
       await Promise.all(Array.from({ length: width }, work)).finally(() => {
@@ -69,22 +77,18 @@ export class NameReconciliation {
     }
   }
 
-  async #targetOf(instance: InstanceName): Promise<NameTarget> {
-    const target = await this.#deps.targetOf(instance).catch(asRefusal)
-    if (target) return target
-    const sentence = 'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant'
-    throw new BridgeError('SERVICE_NO_HELPDESK', sentence)
-  }
-
-  async #one(instance: InstanceName, { id, target }: { id: ChatId; target: NameTarget }, pass: Pass): Promise<void> {
+  async #one(instance: InstanceName, person: Scanned, pass: Pass, signal: AbortSignal): Promise<void> {
     const { update, counts, log } = this.#deps
     try {
-      const { result, isShown, renamed, rewritten } = await update.person(instance, { id }, target)
+      const { result, isShown, renamed, rewritten } = await update.person(instance, { id: person.id }, person.target)
+      // The counters of an instance that has left are gone.
+      signal.throwIfAborted()
       counts.count(instance, 'retroactive_name', result)
       if (isShown) pass.done(renamed, rewritten)
     } catch (err) {
+      signal.throwIfAborted()
       counts.count(instance, 'retroactive_name', 'ds_error')
-      if (isAway(err) || pass.failed() >= mostFailures) asRefusal(err)
+      if (isAway(err) || pass.failed() >= mostFailures) refuse(err)
       log.warn({ err, instance }, 'a contact keeps its old name for now')
     }
   }
@@ -113,10 +117,4 @@ class Pass {
 
 function isAway(error: unknown): boolean {
   return (error instanceof DownstreamError && error.failure === 'destination') || error instanceof HelpdeskDatabaseError
-}
-
-/** A failure of the helpdesk as its caller sees it. */
-function asRefusal(error: unknown): never {
-  if (!(error instanceof DownstreamError) && !(error instanceof HelpdeskDatabaseError)) throw error
-  throw new BridgeError('SERVICE_HELPDESK_FAILED', error.message, { cause: error })
 }
