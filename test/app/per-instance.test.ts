@@ -34,7 +34,6 @@ const root = join(import.meta.dirname, '../..')
 const unlistedParts = new Map([
   ['AccountEvents', 'passes the calls on to the list'],
   ['RememberedHeaders', 'takes the place of StoredHeaderHistory with SERVICE_RETROACTIVE_PERSIST=false'],
-  ['InstanceRuns', 'AvatarResync and NameReconciliation end their own runs'],
   ['ParkedRows', 'the InboxWorker takes and leaves the parked rows itself'],
 ])
 

@@ -35,6 +35,20 @@ describe('headers in the database of Chatwoot', { skip: withoutPostgres, concurr
     assert.deepEqual(again, { current: [1], changed: 0 }, 'a lost answer is made good')
   })
 
+  test('a new header that begins with the old one is written once', async () => {
+    await using tables = await ChatwootTables.open()
+    await using database = new ChatwootDatabase({ url: tables.url, baseUrl, log: new RecordedLog().log })
+    await tables.insert({ id: 1, content: 'Ann: hello', source_id: 'W1' })
+    const longer = { messageId: 1, sourceId: 'W1', from: 'Ann', to: 'Anna' }
+    assert.deepEqual(await database.rewriteHeaders(inbox, [longer]), { current: [1], changed: 1 })
+    assert.deepEqual(await database.rewriteHeaders(inbox, [longer]), { current: [1], changed: 0 })
+    const back = { ...longer, from: 'Anna', to: 'Ann' }
+    const shown = [(await tables.rows())[0]?.content]
+    assert.deepEqual(await database.rewriteHeaders(inbox, [back]), { current: [1], changed: 1 })
+    shown.push((await tables.rows())[0]?.content)
+    assert.deepEqual(shown, ['Anna: hello', 'Ann: hello'])
+  })
+
   test('a message of another inbox, account or source, or with another beginning, stays as it is', async () => {
     await using tables = await ChatwootTables.open()
     await using database = new ChatwootDatabase({ url: tables.url, baseUrl, log: new RecordedLog().log })

@@ -2,11 +2,10 @@
 
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import type { PerInstance } from '../../core/per-instance.ts'
 
 type Run<Result> = { result: Promise<Result>; leaving: AbortController }
 
-export class InstanceRuns<Result> implements PerInstance {
+export class InstanceRuns<Result> {
   readonly #runs = new Map<InstanceName, Run<Result>>()
 
   /** Callers that ask while the work runs share its result. The work looks at the signal between its steps. */
@@ -22,7 +21,8 @@ export class InstanceRuns<Result> implements PerInstance {
     return result
   }
 
-  leave(instance: InstanceName): void {
+  /** The instance leaves: its run rejects. */
+  end(instance: InstanceName): void {
     const error = new BridgeError('SERVICE_INSTANCE_NOT_FOUND', 'the instance was deleted, or runs elsewhere now')
     this.#runs.get(instance)?.leaving.abort(error)
     this.#runs.delete(instance)

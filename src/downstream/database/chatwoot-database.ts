@@ -74,7 +74,7 @@ export class ChatwootDatabase implements HelpdeskDatabase {
       this.#isAway = false
       return done
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = reasonOf(error)
       // The error itself is not logged: it may refer to the client, which holds the password.
       if (!this.#isAway) this.#deps.log.warn({ reason }, 'the database of the helpdesk does not do what it is asked')
       this.#isAway = true
@@ -103,6 +103,12 @@ export class ChatwootDatabase implements HelpdeskDatabase {
       client.release(!isSound)
     }
   }
+}
+
+/** A server name with several addresses fails with a code and without a message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message || ((error as NodeJS.ErrnoException).code ?? error.name)
 }
 
 function placeOf(baseUrl: string): string {

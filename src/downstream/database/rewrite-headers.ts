@@ -8,7 +8,8 @@ import type { HeaderChange, HeaderChanges } from '../../core/helpdesk-database.t
 const longestContent = 150_000
 
 // A message must be of our helpdesk inbox and have our source id. It is changed only while it begins with the old header, so a
-// message that was deleted or changed by others stays as it is. Chatwoot shows agents `processed_message_content`.
+// message that was deleted or changed by others stays as it is. A new header may begin with the old one, so a message that begins
+// with such a new header has been changed already. Chatwoot shows agents `processed_message_content`.
 const statement = `
   WITH wanted AS (
     SELECT * FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[]) AS each (id, source_id, old, new)
@@ -24,6 +25,7 @@ const statement = `
     WHERE messages.id = wanted.id AND messages.account_id = $1 AND messages.inbox_id = $2
       AND messages.source_id = wanted.source_id
       AND starts_with(messages.content, wanted.old)
+      AND NOT (starts_with(wanted.new, wanted.old) AND starts_with(messages.content, wanted.new))
       AND length(messages.content) - length(wanted.old) + length(wanted.new) <= ${longestContent}
     RETURNING messages.id
   )

@@ -45,7 +45,7 @@ export class AvatarResync implements PerInstance {
   }
 
   leave(instance: InstanceName): void {
-    this.#runs.leave(instance)
+    this.#runs.end(instance)
   }
 
   async #scan(instance: InstanceName, signal: AbortSignal): Promise<ResyncResult> {

@@ -50,7 +50,7 @@ export class NameReconciliation implements PerInstance {
   }
 
   leave(instance: InstanceName): void {
-    this.#runs.leave(instance)
+    this.#runs.end(instance)
   }
 
   async #run(instance: InstanceName, signal: AbortSignal): Promise<Reconciled> {
