@@ -239,7 +239,12 @@ test('a resync ends when its instance leaves, and looks at no further picture', 
   })
   await bed.clock.advance(1_000)
   await refusal
-  assert.deepEqual([read, bed.asked], [[1, 2], [addressOf(1)]])
+  assert.deepEqual(read, [1, 2])
+  // The question for the contact of the first page may have begun before.
+  assert.deepEqual(
+    bed.asked.filter((address) => address !== addressOf(1)),
+    [],
+  )
   bed.pages = () => ({ contacts: [], isLast: true })
   assert.deepEqual(await bed.resync.run('a'), { scanned: 0, skipped: 0, queued: 0, pages: 1 })
 })
