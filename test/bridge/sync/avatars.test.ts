@@ -202,6 +202,16 @@ test('an account that does not see a picture leaves the picture that another acc
   assert.equal(bed.thumbnails.size, 0)
 })
 
+test('a picture that an agent sets while the file is fetched stays', async () => {
+  await using stack = new AsyncDisposableStack()
+  const bed = await AvatarBed.open(stack)
+  bed.pictures.set(addressOf(1), 'one')
+  bed.beforeFile = () => bed.thumbnails.set(1, 'https://desk.example/blobs/9/portrait.jpg')
+  bed.seen(1)
+  await bed.counts({ ok: 1 })
+  assert.deepEqual(bed.uploads, [])
+})
+
 test('a resync ends after 200 pages, counts a contact once, and a second one meanwhile gets the same result', async () => {
   await using stack = new AsyncDisposableStack()
   const bed = await AvatarBed.open(stack)

@@ -117,13 +117,15 @@ export class AvatarUpdate {
       await this.#save(job, known, {})
       return done
     }
-    if (shown.thumbnail !== null && !isOurs(shown.thumbnail, known)) {
+    if (isOfAgent(shown, known)) {
       await this.#save(job, known, { pictureId: null, thumbnail: null })
       return done
     }
     const bytes = await picture.read().catch((error: unknown) => this.#stale(job, known, 'wa_error', error))
     if (!Buffer.isBuffer(bytes)) return bytes
-    await this.#upload(job, known, { id: picture.id, bytes })
+    // An agent may have set a picture while the file was fetched.
+    const now = await helpdesk.findContact(contactId)
+    if (now && !isOfAgent(now, known)) await this.#upload(job, known, { id: picture.id, bytes })
     return done
   }
 
@@ -156,4 +158,8 @@ export class AvatarUpdate {
     this.#deps.log.warn({ err, instance, why, result }, 'a contact keeps its picture for now')
     return { result, restMs: Math.min(failedMs, this.#deps.ttlMs) }
   }
+}
+
+function isOfAgent({ thumbnail }: ShownContact, known: ContactPicture | undefined): boolean {
+  return thumbnail !== null && !isOurs(thumbnail, known)
 }

@@ -42,6 +42,8 @@ export class AvatarBed {
   readonly counted: Record<string, number> = {}
   /** Runs before an answer of the network; throws to fail the question. */
   beforeAnswer: (address: string) => void | Promise<void> = () => undefined
+  /** Runs before the file of a picture is there. */
+  beforeFile: (address: string) => void = () => undefined
   isConnected = true
   pages: (page: number) => { contacts: ListedContact[]; isLast: boolean } = () => ({ contacts: [], isLast: true })
   #uploads = 0
@@ -114,9 +116,14 @@ export class AvatarBed {
         this.asked.push(address)
         await this.beforeAnswer(address)
         const id = this.pictures.get(address) ?? 'none'
-        return id === 'none' || id === 'hidden' ? id : { id, read: () => Promise.resolve(Buffer.from(id)) }
+        return id === 'none' || id === 'hidden' ? id : { id, read: () => this.#read(address, id) }
       },
     }
+  }
+
+  #read(address: string, id: string): Promise<Buffer> {
+    this.beforeFile(address)
+    return Promise.resolve(Buffer.from(id))
   }
 
   #helpdesk(): Partial<HelpdeskInbox> {
