@@ -177,6 +177,17 @@ test('a signed offer is answered like any other, and a quote of the offer is sho
   assert.equal(posted.originalText, '2')
 })
 
+test('a text that quotes another message is no answer to the newest offer', async () => {
+  await using bed = await OutboundBed.open()
+  await offer(bed)
+  const older = bed.network.to(bed.bob).at(-1)?.id ?? ''
+  await offer(bed, ['Red', 'Blue'])
+  const quote = { id: older, sender: null, fromMe: true, text: 'Which size?' }
+  const posted = await bed.hears('2', { quote })
+  assert.match(posted.content, /\n\n2$/)
+  assert.equal(posted.originalText, undefined)
+})
+
 test('an edit of an answer and a caption stay as they were written', async () => {
   await using bed = await OutboundBed.open()
   await offer(bed)

@@ -124,11 +124,12 @@ export class EventComposer {
   }
 
   /** A text that names an offered choice is shown as that choice. */
-  async #chosen({ instance, context, receivedAt }: Composing, { content, fromMe, at }: MessageEvent) {
+  async #chosen({ instance, context, receivedAt }: Composing, { content, quote, fromMe, at }: MessageEvent) {
     if (fromMe || content.type !== 'text') return null
     const { text } = content
     const { chatId } = context.chat
-    const title = await this.#deps.choices.chosen(instance, { chatId, text, at, receivedAt })
+    const answer = { chatId, text, quotes: quote?.id ?? null, at, receivedAt }
+    const title = await this.#deps.choices.chosen(instance, answer)
     if (title === null) return null
     return { content: { type: 'choice', text: title, description: null } as const, originalText: text }
   }
