@@ -48,7 +48,7 @@ export type EventDraft = {
   replyTo: NetworkMessageId | null
   media: MediaContent | null
   remember: MappedContent | null
-  /** What the customer wrote, when the text says it in other words. */
+  /** The customer's own text, when the written text says it in other words. */
   originalText?: string
   /** The header with which the text begins; null when it begins with none. */
   header: string | null
