@@ -179,7 +179,7 @@ export type NetworkSession = {
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */
   findPerson(phone: string): Promise<Person | null>
   groupInfo(groupId: string): Promise<GroupInfo>
-  /** The picture of a person or a group. Rejects with a NetworkBusyError when the network wants to be asked less often. */
+  /** The picture of a person or a group. Rejects with a NetworkBusyError when the network is asked too often. */
   profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture>
   readonly groups: GroupAdministration
   markRead(keys: readonly MessageKey[]): Promise<void>
