@@ -76,6 +76,22 @@ describe('an offer ends', () => {
     assert.equal(await answered(bed, '3'), '3')
   })
 
+  test('when an agent deletes it, but not with the deletion of another message', async () => {
+    await using bed = await OutboundBed.open()
+    const deletion = (id: number) => ({
+      ...bed.callback(id, 'This message was deleted', { content_attributes: { deleted: true } }),
+      event: 'message_updated',
+    })
+    const hello = await bed.write('hello')
+    await offer(bed)
+    await bed.post(deletion(hello))
+    await bed.until('the first message is revoked', async () => (await bed.outbox()).sent === 3)
+    assert.deepEqual(await answered(bed, '2'), { content: 'Medium', originalText: '2' })
+    await bed.post(deletion(ids))
+    await bed.until('the offer is revoked', async () => (await bed.outbox()).sent === 4)
+    assert.equal(await answered(bed, '2'), '2')
+  })
+
   test('when its text is edited', async () => {
     await using bed = await OutboundBed.open()
     await offer(bed)

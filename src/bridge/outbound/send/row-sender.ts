@@ -46,7 +46,7 @@ export type SendStep = 'accepted' | 'composed' | 'claimed' | 'acknowledged' | 'p
 type Deps = {
   preparation: Pick<SendPreparation, 'prepare'>
   transitions: Pick<OutboxTransitions, 'claim' | 'saveParts' | 'markSent'>
-  sent: Pick<SentMessageStore, 'insertStep'>
+  sent: Pick<SentMessageStore, 'insertStep' | 'withdrawStep'>
   restrictions: Pick<Restrictions, 'record'>
   metrics: Pick<OutboundMetrics, 'acknowledged' | 'strike'>
   pace: Pick<Pace, 'acquire'>
@@ -203,13 +203,15 @@ export class RowSender {
   }
 
   async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: SentPiece): Promise<void> {
-    const { transitions, clock, onStep } = this.#deps
+    const { transitions, sent, clock, onStep } = this.#deps
     const { row } = attempt
+    const { payload, destination } = row
     const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
-    const along = row.payload.type === 'message' ? [this.#mapping(attempt, part, piece)] : []
+    const isMessage = payload.type === 'message'
+    const along = isMessage ? this.#mapping(attempt, part, piece) : sent.withdrawStep(destination, payload.messageId)
     const isLast = after.every(({ state }) => state === 'sent')
-    if (isLast) await transitions.markSent(row, after, clock.now(), along)
-    else await transitions.saveParts(row.id, after, along)
+    if (isLast) await transitions.markSent(row, after, clock.now(), [along])
+    else await transitions.saveParts(row.id, after, [along])
     // Only after the commit: a part whose acknowledgement could not be stored is repeated under the same id.
     part.state = 'sent'
     await onStep(isLast ? 'sent' : 'part_saved')

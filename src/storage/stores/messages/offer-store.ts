@@ -36,7 +36,7 @@ export class OfferStore {
   async newest(instance: InstanceName, chatId: ChatId, at: number, since: number): Promise<Offer | undefined> {
     const query = this.#database.query
       .selectFrom('message_map')
-      .select(['id', 'network_id', 'network_at', 'claimed_at', 'content'])
+      .select(['id', 'network_id', 'network_at', 'claimed_at', 'has_choices', 'content'])
       .where('instance', '=', instance)
       .where('chat', '=', chatId)
       .where('direction', 'in', ['out', 'echo'])
@@ -49,6 +49,7 @@ export class OfferStore {
     if (!row) return undefined
     const content = row.content && (JSON.parse(Buffer.from(row.content).toString('utf8')) as MappedContent)
     const { network_id: networkId, network_at: networkAt, claimed_at: claimedAt } = row
-    return { networkId, networkAt, claimedAt, choices: content?.choices ?? [] }
+    const choices = (row.has_choices === 1 && content?.choices) || []
+    return { networkId, networkAt, claimedAt, choices }
   }
 }
