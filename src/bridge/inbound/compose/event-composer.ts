@@ -6,6 +6,7 @@ import type { EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } 
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
 import type { Network } from '../../../core/network.ts'
 import { quoteTextOf } from '../../../core/quote-text.ts'
+import { parseChat } from '../../../core/address.ts'
 import type { Person } from '../../../core/address.ts'
 import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { renderGroupChanges } from './group-changes.ts'
@@ -187,8 +188,10 @@ export class EventComposer {
     for (const row of await map.findByNetworkId(instance, [event.target.id])) {
       if (row.chat !== context.chat.chatId) continue
       const content = await map.contentOf(row.id)
-      if (!content?.secret || !content.sender) continue
-      const { secret, sender, pollOptions = [] } = content
+      // A message of ours is stored without its author. The event names the account as the sender of the event knows it.
+      const sender = content?.sender ?? personAt(event.target.participant)
+      if (!content?.secret || !sender) continue
+      const { secret, pollOptions = [] } = content
       return network.unseal(event, { secret, sender, ownJid: ownJid(instance), pollOptions })
     }
     return null
@@ -282,6 +285,11 @@ function rememberedOf({ content, secret, sender }: MessageEvent): MappedContent 
     ...(secret !== null && { secret, sender }),
     ...(content.type === 'poll' && { pollOptions: content.options }),
   }
+}
+
+function personAt(jid: Jid | null): Person | null {
+  const chat = jid === null ? undefined : parseChat(jid)
+  return chat?.kind === 'person' ? chat : null
 }
 
 function keyOf({ phone, lid }: Person): string {
