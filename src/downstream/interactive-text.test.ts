@@ -47,7 +47,10 @@ test('buttons with the same title are told apart by their card, and options of f
 
 test('a long title of a card is cut before a choice, and no half of an emoji is left', () => {
   const title = `${'x'.repeat(99)}🎉 party`
-  const [first] = choicesOf('cards', [{ title, actions: [button('Buy')] }, { title: 'Two', actions: [button('Buy')] }])
+  const [first] = choicesOf('cards', [
+    { title, actions: [button('Buy')] },
+    { title: 'Two', actions: [button('Buy')] },
+  ])
   assert.equal(first, `${'x'.repeat(99)}: Buy`)
 })
 
