@@ -172,9 +172,11 @@ test('only main imports the composition root', () => {
   assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['src/main.ts'])
 })
 
-test('no folder of src holds more than 25 source files', () => {
+test('no folder of src holds more than 25 source files, except for the numbered migrations', () => {
   const counts = new Map<string, number>()
   for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  // A migration stays in its place for ever, and its number is its order.
+  counts.delete('src/storage/migrations')
   const crowded = [...counts].filter(([folder, count]) => folder.startsWith('src') && count > mostFilesInFolder)
   assert.deepEqual(crowded, [])
 })

@@ -139,7 +139,7 @@ export type NewMessage = {
   inReplyTo: number | null
   /** Written on the owner's phone. */
   isEcho: boolean
-  /** What the customer wrote, when the content says it in other words. */
+  /** The customer's own text, when the content says it in other words. */
   originalText?: string
   private: boolean
   files: readonly UploadFile[]

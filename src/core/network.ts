@@ -160,8 +160,11 @@ export type GroupInfo = { id: string; subject: string; members: readonly GroupMe
 /** `until` is the end of an active restriction in epoch milliseconds; null when the network names no end. */
 export type NetworkRestriction = { isActive: boolean; until: number | null }
 
-/** `at` is when the server took the message, in epoch milliseconds by its own clock; null when the server does not say. */
-export type Sent = { at: number | null }
+/**
+ * `at` is when the server took the message, in epoch milliseconds by its own clock; null when the server does not say.
+ * `secret` is there for a message to a group. It opens the sealed reactions to the message; base64.
+ */
+export type Sent = { at: number | null; secret?: string }
 
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {
@@ -179,7 +182,7 @@ export type NetworkSession = {
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */
   findPerson(phone: string): Promise<Person | null>
   groupInfo(groupId: string): Promise<GroupInfo>
-  /** The picture of a person or a group. Rejects with a NetworkBusyError when the network wants to be asked less often. */
+  /** The picture of a person or a group. Rejects with a NetworkBusyError when the network is asked too often. */
   profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture>
   readonly groups: GroupAdministration
   markRead(keys: readonly MessageKey[]): Promise<void>

@@ -34,7 +34,7 @@ export type ProfilePicture = { id: string; read: () => Promise<Buffer> }
 /** `hidden`: the account may not see the picture. */
 export type NoPicture = 'none' | 'hidden'
 
-/** The network wants to be asked less often: no further question before `retryAfterMs` have passed. */
+/** The network is asked too often. The next question must wait for `retryAfterMs`. */
 export class NetworkBusyError extends Error {
   readonly retryAfterMs: number
 

@@ -45,6 +45,15 @@ test('buttons with the same title are told apart by their card, and options of f
   assert.deepEqual(choicesOf('form', fields), ['Size: S', 'M', 'Red', 'Colour: s'])
 })
 
+test('a long title of a card is cut before a choice, and no half of an emoji is left', () => {
+  const title = `${'x'.repeat(99)}🎉 party`
+  const [first] = choicesOf('cards', [
+    { title, actions: [button('Buy')] },
+    { title: 'Two', actions: [button('Buy')] },
+  ])
+  assert.equal(first, `${'x'.repeat(99)}: Buy`)
+})
+
 test('cards without choices and articles can be chosen themselves when there are several', () => {
   const cards = [
     { title: 'One', actions: [link('View', 'https://x.example/1')] },

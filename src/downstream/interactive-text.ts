@@ -1,5 +1,5 @@
 // Writes the choices, fields, cards and articles of an interactive message below its text, because WhatsApp gets only a text.
-// What a customer can choose has a number, which goes on from one card or field to the next.
+// Each choice of the customer has a number. The numbers go on from one card or field to the next.
 
 import type { Locale } from '../core/reasons/sentences.ts'
 import { NumberedChoices } from './numbered-choices.ts'

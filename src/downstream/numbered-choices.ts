@@ -21,7 +21,12 @@ export class NumberedChoices {
     const sameTitle = Map.groupBy(known, ({ title }) => title.toLowerCase())
     return known.map(({ title, group }) => {
       const isAlone = sameTitle.get(title.toLowerCase())?.length === 1
-      return isAlone || group === '' ? title : `${group.slice(0, groupLength)}: ${title}`
+      return isAlone || group === '' ? title : `${beginningOf(group)}: ${title}`
     })
   }
+}
+
+/** Chatwoot cannot store half of a character. */
+function beginningOf(group: string): string {
+  return group.slice(0, groupLength).replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -33,6 +33,8 @@ test('forms are read as other programs write them', () => {
   const names = [
     'content-disposition: form-data; filename="a.jpg"; name="picture"',
     'CONTENT-DISPOSITION:form-data;name=picture;filename=a.jpg',
+    'Content-Disposition: form-data; name="picture"; filename*=utf-8\'\'gr%C3%BC%C3%9Fe.jpg',
+    'Content-Disposition: form-data; filename="; name=other"; name="picture"',
     `Content-Type: image/jpeg\r\n${file.split('\r\n')[0] ?? ''}`,
   ]
   for (const headers of names) {

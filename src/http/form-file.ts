@@ -7,6 +7,8 @@ const lineEnd = '\r\n'
 /** A form of ours has one field. */
 const mostParts = 20
 const mostHeaderBytes = 4096
+/** After a semicolon or at the beginning. A quoted value may have semicolons in it. */
+const parameter = /(?:^|;) *([a-z]{1,20})\*?=(?:"([^"]*)"|([^";\s]+))/gi
 
 type Part = { headers: string; content: Buffer }
 
@@ -27,10 +29,12 @@ function boundaryOf(contentType: string): string | undefined {
   return /^[\x20-\x7e]{1,70}$/.test(boundary) ? boundary : undefined
 }
 
-/** The value of a parameter such as `name="picture"`. */
+/** The value of a parameter such as `name="picture"`, or in the form `name*=…` that some programs use for file names. */
 function valueOf(parameters: string, name: string): string | undefined {
-  const [, quoted, plain] = new RegExp(`(?:^|;) *${name}=(?:"([^"]*)"|([^";\\s]+))`, 'i').exec(parameters) ?? []
-  return quoted ?? plain
+  for (const [, key, quoted, plain] of parameters.matchAll(parameter)) {
+    if (key?.toLowerCase() === name) return quoted ?? plain
+  }
+  return undefined
 }
 
 /** Before the first part and after the last one there may be other text. */

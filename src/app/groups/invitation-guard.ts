@@ -6,6 +6,7 @@ import type { OutboundMetrics } from '../../bridge/outbound/send/outbound-metric
 import type { Recipients } from '../../bridge/outbound/send/recipients.ts'
 import { firstMessageCode } from '../../bridge/outbound/send/row-sender.ts'
 import { restrictedNow } from '../../bridge/outbound/send/send-preparation.ts'
+import { SendRefusal } from '../../bridge/outbound/compose/send-refusal.ts'
 import { parseChat } from '../../core/address.ts'
 import type { Jid } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
@@ -15,7 +16,7 @@ import type { Restrictions } from '../../guard/restrictions.ts'
 export type GuardParts = {
   recipients: Pick<Recipients, 'refOf' | 'hasWritten' | 'addressOf'>
   restrictions: Pick<Restrictions, 'stopOf' | 'record'>
-  pace: Pick<Pace, 'tryAcquire'>
+  pace: Pick<Pace, 'tryAcquire' | 'isExhausted'>
   metrics: Pick<OutboundMetrics, 'acknowledged' | 'lost' | 'strike'>
 }
 
@@ -25,12 +26,14 @@ export function createInvitationGuard(parts: GuardParts): InvitationGuard {
     async admit(who, address, session) {
       const { instance } = who
       const chat = parseChat(address)
-      if (!chat) return null
+      // Before the network is asked about the person.
+      if (!chat || pace.isExhausted(instance)) return null
       const ref = await recipients.refOf(instance, chat)
       if (restrictions.stopOf(instance) && !(await recipients.hasWritten(instance, ref))) return null
-      const { jid, isFirst } = await recipients.addressOf(instance, ref, session)
-      const place = pace.tryAcquire(instance)
+      const found = await recipients.addressOf(instance, ref, session).catch(nullWhenUnknown)
+      const place = found && pace.tryAcquire(instance)
       if (!place) return null
+      const { jid, isFirst } = found
       return {
         address: jid,
         isFirst,
@@ -41,6 +44,11 @@ export function createInvitationGuard(parts: GuardParts): InvitationGuard {
       }
     },
   }
+}
+
+function nullWhenUnknown(error: unknown): null {
+  if (error instanceof SendRefusal) return null
+  throw error
 }
 
 async function noteFailure(

@@ -143,13 +143,14 @@ function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): Outb
 
 /** The inbound part must know which chats are offered choices. */
 function notingOffers(
-  sent: Pick<SentMessageStore, 'insertStep'>,
+  sent: Pick<SentMessageStore, 'insertStep' | 'withdrawStep'>,
   choices: OutboundDeps['choices'],
-): Pick<SentMessageStore, 'insertStep'> {
+): Pick<SentMessageStore, 'insertStep' | 'withdrawStep'> {
   return {
     insertStep(message) {
       if (message.content.choices) choices.offered(message.instance, message.chatId)
       return sent.insertStep(message)
     },
+    withdrawStep: (destination, messageId) => sent.withdrawStep(destination, messageId),
   }
 }

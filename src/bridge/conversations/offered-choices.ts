@@ -5,7 +5,7 @@
 // An offer ends with our next message in the chat, also one of the owner's phone, and after 24 hours. All these times are
 // those of the network: our own clock may be wrong, and a text may be delivered late.
 
-import type { ChatId, InstanceName } from '../../core/ids.ts'
+import type { ChatId, InstanceName, NetworkMessageId } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
@@ -14,8 +14,14 @@ import { findChoice } from './find-choice.ts'
 
 type Deps = { store: Pick<OfferStore, 'chatsWithOffers' | 'newest'>; clock: Clock }
 
-/** A text of a customer. `at` is its time by the clock of the network, `receivedAt` by ours. */
-type CustomerText = { chatId: ChatId; text: string; at: number; receivedAt: number }
+/** A text of a customer. `at` is its time by the clock of the network, `receivedAt` by ours. `quotes` is a quoted message. */
+type CustomerText = {
+  chatId: ChatId
+  text: string
+  quotes: NetworkMessageId | null
+  at: number
+  receivedAt: number
+}
 
 /** The chats that were offered choices. When there are too many to remember, any chat may be one of them. */
 type Memory = { chats: Set<ChatId>; isFull: boolean; loadedAt: number; loading: Promise<void> | null }
@@ -40,11 +46,14 @@ export class OfferedChoices implements PerInstance {
   }
 
   /** The title of the choice that the text names; null when the text is no answer, or is the title itself. */
-  async chosen(instance: InstanceName, { chatId, text, at, receivedAt }: CustomerText): Promise<string | null> {
+  async chosen(instance: InstanceName, answer: CustomerText): Promise<string | null> {
+    const { chatId, text, quotes, at, receivedAt } = answer
     if (text.length > longestAnswer || !(await this.#mayHaveOffer(instance, chatId))) return null
     const since = receivedAt - offerMs - toleranceMs
     const offer = await this.#deps.store.newest(instance, chatId, at, since)
     if (!offer || at - offer.networkAt > offerMs) return null
+    // A customer who quotes another message answers that one.
+    if (quotes !== null && quotes !== offer.networkId) return null
     // The network counts in seconds. Within one second the order in which we saw both messages decides.
     if (at === offer.networkAt && receivedAt < offer.claimedAt) return null
     const title = findChoice(text, offer.choices)

@@ -6,6 +6,7 @@
 
 import type { GroupInvitation, MemberResult } from '../../core/group-administration.ts'
 import type { Jid } from '../../core/ids.ts'
+import { SendError } from '../../core/network.ts'
 import type { Locale } from '../../core/reasons/sentences.ts'
 import type { Log } from '../../lib/log.ts'
 import type { GroupDirectory } from '../people/group-directory.ts'
@@ -25,7 +26,7 @@ export type InvitationTurn = {
 }
 
 export type InvitationGuard = {
-  /** Null when the account may not write to this person now. Rejects when the person has no address. */
+  /** Null when the account may not write to this person now, or when the person is not on the network. */
   admit(who: GroupAdmin, address: Jid, session: GroupSession): Promise<InvitationTurn | null>
 }
 
@@ -46,21 +47,31 @@ export class GroupInvitations {
     this.#deps = deps
   }
 
-  /** The outcomes are in the order of the results. The messages leave one after the other. */
+  /**
+   * The outcomes are in the order of the results. The messages leave one after the other. After a failure that says nothing
+   * about the person no further message is tried: each would wait for an answer of its own.
+   */
   async invite(place: Place, results: readonly MemberResult[]): Promise<MemberOutcome[]> {
     const outcomes: MemberOutcome[] = []
+    const failures: unknown[] = []
     for (const result of results) {
       const { address, code, invitation } = result
-      const isInvited = invitation !== null && (await this.#send(place, address, invitation))
+      const isTried = invitation !== null && mayGoOn(failures.at(-1))
+      const isInvited = isTried && (await this.#send(place, address, invitation, failures))
       outcomes.push(isInvited ? { address, status: 'invited', code } : toOutcome(result))
     }
+    this.#report(place, failures)
     return outcomes
   }
 
   /** True when the network has acknowledged the message. */
-  async #send(place: Place, address: Jid, { code, expiresAt }: GroupInvitation): Promise<boolean> {
-    const { sessionOf, directory, guard, locale, log } = this.#deps
-    const { who, groupId } = place
+  async #send(
+    { who, groupId }: Place,
+    address: Jid,
+    { code, expiresAt }: GroupInvitation,
+    failures: unknown[],
+  ): Promise<boolean> {
+    const { sessionOf, directory, guard, locale } = this.#deps
     try {
       const session = readySession(sessionOf, who.instance)
       const turn = await guard.admit(who, address, session)
@@ -72,11 +83,23 @@ export class GroupInvitations {
         session.send(turn.address, content, session.newMessageId(), { isFirst: turn.isFirst }),
       )
       return true
-    } catch (err) {
-      log.warn({ err, instance: who.instance }, 'an invitation to a group was not sent')
+    } catch (error) {
+      failures.push(error)
       return false
     }
   }
+
+  /** One line for a call: it may name a thousand people. */
+  #report({ who }: Place, failures: readonly unknown[]): void {
+    if (failures.length === 0) return
+    const facts = { err: failures.at(-1), instance: who.instance, failed: failures.length }
+    this.#deps.log.warn(facts, 'invitations to a group were not sent')
+  }
+}
+
+/** Whether a message to another person may succeed after the last failure, if there was one. */
+function mayGoOn(failure: unknown): boolean {
+  return failure === undefined || (failure instanceof SendError && failure.outcome !== 'unknown')
 }
 
 async function sendInTurn(turn: InvitationTurn, send: () => Promise<unknown>): Promise<void> {

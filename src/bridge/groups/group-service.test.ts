@@ -20,7 +20,7 @@ function serviceOver(groups: Partial<GroupAdministration> | undefined) {
     sessionOf: () => (groups ? ({ groups } as GroupSession) : undefined),
     people: { lookUpAll: () => Promise.resolve(() => undefined) },
     directory: { forget: (instance, id) => forgotten.push(`${instance} ${id}`) },
-    invitations: { invite: () => Promise.reject(new Error('nobody is invited')) },
+    invitations: { invite: () => Promise.reject(new Error('an invitation is sent')) },
     audit: (record) => {
       if (book.fails) return Promise.reject(new Error('no database'))
       records.push(record)

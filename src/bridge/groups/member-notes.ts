@@ -8,6 +8,7 @@ import { DownstreamError } from '../../core/downstream.ts'
 import { GroupError } from '../../core/group-administration.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { Locale } from '../../core/reasons/sentences.ts'
+import { orAbort } from '../../lib/abort.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -68,7 +69,7 @@ export class MemberNotes {
     const session = sessionOf(instance)
     if (!session) return [noMembers.not_ready]
     try {
-      const { members } = await session.groups.details(groupId)
+      const { members } = await orAbort(session.groups.details(groupId), this.#stop.signal)
       return writeMemberList(await nameMembers(people, instance, members), locale, limits.safeLength)
     } catch (error) {
       if (!(error instanceof GroupError)) throw error

@@ -67,3 +67,24 @@ test('a group that changed is asked for again, also after a failure', async () =
   groups.forget('a', group)
   assert.equal(await subjectOf('a'), 'Crew')
 })
+
+test('an answer that comes after a change is not kept, and no later caller gets it', async () => {
+  const answers: ((subject: string) => void)[] = []
+  const groupInfo = (id: string) => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    answers.push(resolve)
+    return promise.then((subject) => ({ id, subject, members: [] }))
+  }
+  const session: Partial<NetworkSession> = { groupInfo }
+  const clock = new ManualClock()
+  const groups = new GroupDirectory({ sessionOf: () => session as NetworkSession, clock, log: silentLog })
+  const before = groups.find('a', group)
+  groups.forget('a', group)
+  const after = groups.find('a', group)
+  const other = groups.find('a', group)
+  answers[1]?.('New')
+  answers[0]?.('Old')
+  assert.deepEqual([(await before)?.subject, (await after)?.subject, (await other)?.subject], ['Old', 'New', 'New'])
+  assert.equal((await groups.find('a', group))?.subject, 'New')
+  assert.equal(answers.length, 2)
+})

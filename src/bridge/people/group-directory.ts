@@ -29,12 +29,16 @@ export class GroupDirectory implements PerInstance {
   readonly #deps: Deps
   readonly #known: BoundedMap<KnownGroup>
   readonly #failed: BoundedMap<true>
+  /** The number of the last change. An answer to an earlier question may be out of date. */
+  readonly #changes: BoundedMap<number>
+  #lastChange = 0
   readonly #asking = new SingleFlight()
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#known = new BoundedMap({ clock: deps.clock, max: maxGroups, ttlMs: freshMs })
     this.#failed = new BoundedMap({ clock: deps.clock, max: maxGroups, ttlMs: failedMs })
+    this.#changes = new BoundedMap({ clock: deps.clock, max: maxGroups, ttlMs: 2 * answerMs })
   }
 
   /** Null when the network cannot answer right now. */
@@ -44,32 +48,39 @@ export class GroupDirectory implements PerInstance {
     if (known) return known
     const session = this.#deps.sessionOf(instance)
     if (!session || this.#failed.has(key)) return null
-    return this.#asking.run(key, () => this.#ask(instance, session, groupId))
+    const change = this.#changes.get(key) ?? 0
+    return this.#asking.run(`${key}|${change}`, () => this.#ask(instance, session, groupId))
   }
 
   /** The group changed: the next caller asks the network. */
   forget(instance: InstanceName, groupId: string): void {
-    this.#known.delete(keyOf(instance, groupId))
-    this.#failed.delete(keyOf(instance, groupId))
+    const key = keyOf(instance, groupId)
+    this.#known.delete(key)
+    this.#failed.delete(key)
+    this.#lastChange += 1
+    this.#changes.set(key, this.#lastChange)
   }
 
   leave(instance: InstanceName): void {
     const isOfInstance = (key: string) => key.startsWith(`${instance}|`)
     this.#known.deleteWhere(isOfInstance)
     this.#failed.deleteWhere(isOfInstance)
+    this.#changes.deleteWhere(isOfInstance)
   }
 
   async #ask(instance: InstanceName, session: NetworkSession, groupId: string): Promise<KnownGroup | null> {
     const key = keyOf(instance, groupId)
     const { clock, log } = this.#deps
+    const change = this.#changes.get(key)
+    const isCurrent = () => this.#changes.get(key) === change
     try {
       const late = () => new Error(`the network did not tell of the group within ${answerMs} ms`)
       const group = toKnown(await withDeadline(clock, answerMs, session.groupInfo(groupId), late))
       // The instance may have left while the network answered.
-      if (this.#deps.sessionOf(instance)) this.#known.set(key, group)
+      if (this.#deps.sessionOf(instance) && isCurrent()) this.#known.set(key, group)
       return group
     } catch (err) {
-      this.#failed.set(key, true)
+      if (isCurrent()) this.#failed.set(key, true)
       // Without the id of the group: an old one begins with the phone number of its creator.
       log.warn({ err, instance }, 'what a group is called is not known yet')
       return null

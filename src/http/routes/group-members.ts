@@ -76,7 +76,7 @@ function addRequestRoutes(app: HttpApp, deps: GroupDeps): void {
     '/api/instances/:name/groups/:jid/requests',
     {
       schema: {
-        ...about('listGroupRequests', 'The people who want to join a group that administrators let in'),
+        ...about('listGroupRequests', 'The people who wait for an administrator to let them join a group'),
         params: GroupParams,
         response: responses({ 200: Type.Array(JoinRequest) }, 404, 409),
       },

@@ -14,7 +14,7 @@ import { InstanceName } from '../schemas.ts'
 export type GroupDeps = { groups: GroupService; instances: Pick<InstanceRegistry, 'get'> }
 
 /** The most members of a group. */
-export const mostMembers = 1024
+const mostMembers = 1024
 
 export const GroupJid = Type.String({
   pattern: '^\\d{1,20}(-\\d{1,20})?@g\\.us$',

@@ -11,9 +11,9 @@ test('the questions of one call share ten seconds', async () => {
   const answer = { tag: 'iq', attrs: { type: 'result' } }
   const groups = new GroupQueries({ clock, queries: { query: () => sleep(clock, 6_000).then(() => answer) } })
   const ask = () => groups.read('120363000000000001')
-  const one = groups.within(ask)
+  const one = groups.within('change', ask)
   const two = assert.rejects(
-    groups.within(async () => {
+    groups.within('change', async () => {
       await ask()
       await ask()
     }),

@@ -47,13 +47,13 @@ export class GroupQueries {
   }
 
   /** For a call of several questions. */
-  within<Result>(work: () => Promise<Result>): Promise<Result> {
-    return withDeadline(this.#deps.clock, answerMs, work(), () => unanswered(undefined))
+  within<Result>(purpose: Purpose, work: () => Promise<Result>): Promise<Result> {
+    return withDeadline(this.#deps.clock, answerMs, work(), () => unanswered(purpose))
   }
 
   /** The code 403 does not say whether the account is no administrator or no member. Only a member can read the group. */
   #askAbout(groupId: string, attrs: Attributes, purpose: Purpose, content: BinaryNode): Promise<BinaryNode> {
-    return this.within(async () => {
+    return this.within(purpose, async () => {
       try {
         return await this.#send(attrs, purpose, content)
       } catch (error) {
@@ -68,7 +68,7 @@ export class GroupQueries {
 
   async #send(attrs: Attributes, purpose: Purpose, content: BinaryNode): Promise<BinaryNode> {
     const answer = await this.#deps.queries.query(attrs, content, answerMs).catch((cause: unknown) => {
-      throw unanswered(cause)
+      throw unanswered(purpose, cause)
     })
     const refusal = refusalIn(answer, purpose)
     if (refusal) throw refusal
@@ -80,8 +80,9 @@ function typeOf(purpose: Purpose): 'get' | 'set' {
   return purpose === 'read' || purpose === 'admin_read' ? 'get' : 'set'
 }
 
-function unanswered(cause: unknown): GroupError {
-  return new GroupError('failed', 'the network did not answer; the change may have been made', { cause })
+function unanswered(purpose: Purpose, cause?: unknown): GroupError {
+  const end = typeOf(purpose) === 'get' ? 'try again later' : 'the change may have been made'
+  return new GroupError('failed', `the network did not answer; ${end}`, { cause })
 }
 
 /** The answer lacks something that we need. */

@@ -58,7 +58,7 @@ export class WhatsappGroups implements GroupAdministration {
 
   /** The server refuses a description that does not name the one before, so a change in between leads to a second try. */
   setTopic(groupId: string, topic: string): Promise<void> {
-    return this.#queries.within(async () => {
+    return this.#queries.within('change', async () => {
       try {
         await this.#describe(groupId, topic)
       } catch (error) {

@@ -118,7 +118,7 @@ export class MessageSender {
       return { error, address }
     }
     acknowledged?.()
-    return { at }
+    return { at, ...secretOf(attempt.request) }
   }
 
   /** What the server says beside the acknowledgement counts for the next message. */
@@ -165,6 +165,12 @@ export class MessageSender {
       return lateError()
     })
   }
+}
+
+/** Only members of groups seal their reactions. */
+function secretOf({ chat, message }: SealRequest): Pick<Sent, 'secret'> {
+  const secret = isJidGroup(chat) ? message.messageContextInfo?.messageSecret : undefined
+  return secret ? { secret: Buffer.from(secret).toString('base64') } : {}
 }
 
 /** The server tells the time in seconds. */

@@ -104,3 +104,17 @@ test('a stop ends the wait for the next attempt', async () => {
   await set.end()
   assert.equal(helpdesk.calls.length, 1)
 })
+
+test('a stop does not wait for the answer of the network', async () => {
+  const asked = Promise.withResolvers<undefined>()
+  await using set = await bed(() => {
+    asked.resolve(undefined)
+    return new Promise(() => undefined)
+  })
+  const { helpdesk, ask, warned } = set
+  ask()
+  await asked.promise
+  await set.end()
+  assert.ok(warned())
+  assert.deepEqual(helpdesk.messages, [])
+})

@@ -63,7 +63,7 @@ class Stage {
 
   chosen(text: string, chatId = 'p1', instance = 'n0'): Promise<string | null> {
     const now = this.clock.now()
-    return this.choices.chosen(instance, { chatId, text, at: now, receivedAt: now })
+    return this.choices.chosen(instance, { chatId, text, quotes: null, at: now, receivedAt: now })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -94,10 +94,10 @@ test('parallel texts share the first read, and a read that failed is repeated', 
   let isAway = true
   const store = {
     chatsWithOffers: () => (isAway ? Promise.reject(new Error('storage is away')) : Promise.resolve(['p1'])),
-    newest: () => Promise.resolve({ networkAt: 0, claimedAt: 0, choices: ['Yes'] }),
+    newest: () => Promise.resolve({ networkId: 'M', networkAt: 0, claimedAt: 0, choices: ['Yes'] }),
   }
   const choices = new OfferedChoices({ store, clock: stage.clock })
-  const text = { chatId: 'p1', text: '1', at: 1000, receivedAt: 1000 }
+  const text = { chatId: 'p1', text: '1', quotes: null, at: 1000, receivedAt: 1000 }
   await assert.rejects(choices.chosen('n0', text), /storage is away/)
   isAway = false
   assert.equal(await choices.chosen('n0', text), 'Yes')
@@ -113,8 +113,8 @@ test('an offer that is sent after the first read is known, and so is one that is
   second.offered('n0', 'p9')
   await stage.send('p9', ['Red'])
   const now = stage.clock.now()
-  assert.equal(await second.chosen('n0', { chatId: 'p9', text: '1', at: now, receivedAt: now }), 'Red')
-  assert.equal(await second.chosen('n0', { chatId: 'p1', text: '1', at: now, receivedAt: now }), 'Yes')
+  assert.equal(await second.chosen('n0', { chatId: 'p9', text: '1', quotes: null, at: now, receivedAt: now }), 'Red')
+  assert.equal(await second.chosen('n0', { chatId: 'p1', text: '1', quotes: null, at: now, receivedAt: now }), 'Yes')
 })
 
 test('the memory is begun anew after a day, after a merge, and when the instance comes back', async () => {
@@ -146,7 +146,7 @@ test('an instance with more offers than are remembered asks for every short text
     },
   }
   const choices = new OfferedChoices({ store, clock })
-  const text = { text: 'hello', at: 0, receivedAt: 0 }
+  const text = { text: 'hello', quotes: null, at: 0, receivedAt: 0 }
   assert.equal(await choices.chosen('n0', { ...text, chatId: 'unknown' }), null)
   assert.equal(asked, 1)
 })
@@ -164,10 +164,10 @@ test('within one second, a text that we received before the offer was acknowledg
   const clock = new ManualClock()
   const store = {
     chatsWithOffers: () => Promise.resolve(['p1']),
-    newest: () => Promise.resolve({ networkAt: 5000, claimedAt: 5400, choices: ['Yes'] }),
+    newest: () => Promise.resolve({ networkId: 'M', networkAt: 5000, claimedAt: 5400, choices: ['Yes'] }),
   }
   const choices = new OfferedChoices({ store, clock })
-  const text = { chatId: 'p1', text: '1', at: 5000 }
+  const text = { chatId: 'p1', text: '1', quotes: null, at: 5000 }
   assert.equal(await choices.chosen('n0', { ...text, receivedAt: 5399 }), null)
   assert.equal(await choices.chosen('n0', { ...text, receivedAt: 5400 }), 'Yes')
 })

@@ -76,6 +76,22 @@ describe('an offer ends', () => {
     assert.equal(await answered(bed, '3'), '3')
   })
 
+  test('when an agent deletes it, but not with the deletion of another message', async () => {
+    await using bed = await OutboundBed.open()
+    const deletion = (id: number) => ({
+      ...bed.callback(id, 'This message was deleted', { content_attributes: { deleted: true } }),
+      event: 'message_updated',
+    })
+    const hello = await bed.write('hello')
+    await offer(bed)
+    await bed.post(deletion(hello))
+    await bed.until('the first message is revoked', async () => (await bed.outbox()).sent === 3)
+    assert.deepEqual(await answered(bed, '2'), { content: 'Medium', originalText: '2' })
+    await bed.post(deletion(ids))
+    await bed.until('the offer is revoked', async () => (await bed.outbox()).sent === 4)
+    assert.equal(await answered(bed, '2'), '2')
+  })
+
   test('when its text is edited', async () => {
     await using bed = await OutboundBed.open()
     await offer(bed)
@@ -175,6 +191,17 @@ test('a signed offer is answered like any other, and a quote of the offer is sho
   const posted = await bed.hears('2', { quote })
   assert.match(posted.content, /^> `↪ .*\n> Which size\?\n\nMedium$/s)
   assert.equal(posted.originalText, '2')
+})
+
+test('a text that quotes another message is no answer to the newest offer', async () => {
+  await using bed = await OutboundBed.open()
+  await offer(bed)
+  const older = bed.network.to(bed.bob).at(-1)?.id ?? ''
+  await offer(bed, ['Red', 'Blue'])
+  const quote = { id: older, sender: null, fromMe: true, text: 'Which size?' }
+  const posted = await bed.hears('2', { quote })
+  assert.match(posted.content, /\n\n2$/)
+  assert.equal(posted.originalText, undefined)
 })
 
 test('an edit of an answer and a caption stay as they were written', async () => {

@@ -56,6 +56,17 @@ for (const engine of drawnEngines(import.meta.url)) {
       await counted(/service_realtime_events_total\{feature="reaction",result="ok",instance="n0"\} 1\n/)
     })
 
+    test("a member reacts to an agent's announcement, and the sealed reaction is shown", async () => {
+      const { conversationId } = await world.arrived(maria.text(announcements, 'your turn'))
+      const sent = Number((await world.outbox())['sent'])
+      const written = await world.write('we open on Monday', {}, conversationId)
+      const known = await world.received('we open on Monday')
+      await waitUntil('the announcement is stored', async () => (await world.outbox())['sent'] === sent + 1)
+      const reaction = await world.arrived(world.bob.sealedReaction(known, '🎉'))
+      assert.equal(reaction.content, '`+5511888880001 · ~Bob`\nreacted with 🎉')
+      assert.equal(reaction.contentAttributes['in_reply_to'], written)
+    })
+
     test('a sealed reaction to a message that is not known here is not shown', async () => {
       const unknown = { ...maria.text(announcements, 'without a secret'), id: '3AUNKNOWN' }
       const sealed = { ...unknown, message: { conversation: 'x', messageContextInfo: { messageSecret } } }

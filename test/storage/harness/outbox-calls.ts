@@ -202,6 +202,12 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
   'OfferStore.chatsWithOffers': { kind: 'read', run: ({ offers }) => offers.chatsWithOffers('shop', 1000, 10) },
   'OfferStore.newest': { kind: 'read', run: ({ offers }, id) => offers.newest('shop', id, 2000, 1000) },
   'SentMessageStore.insertStep': { kind: 'repeated', run: mapped },
+  'SentMessageStore.withdrawStep': {
+    kind: 'repeated',
+    given: ({ database, sent }, id) =>
+      database.write(sent.insertStep({ ...sentMessage(id), content: { choices: ['Yes'] } })),
+    run: ({ database, sent }) => database.write(sent.withdrawStep(destination, 6)),
+  },
   'SentMessageStore.lastAddress': { kind: 'read', run: ({ sent }, id) => sent.lastAddress('shop', id) },
   'SentMessageStore.isKnown': { kind: 'read', run: ({ sent }, id) => sent.isKnown('shop', id) },
   'SentMessageStore.countFirstContacts': { kind: 'read', run: ({ sent }) => sent.countFirstContacts('shop', 1000) },

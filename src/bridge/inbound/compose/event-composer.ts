@@ -6,6 +6,7 @@ import type { EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } 
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
 import type { Network } from '../../../core/network.ts'
 import { quoteTextOf } from '../../../core/quote-text.ts'
+import { parseChat } from '../../../core/address.ts'
 import type { Person } from '../../../core/address.ts'
 import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { renderGroupChanges } from './group-changes.ts'
@@ -48,7 +49,7 @@ export type EventDraft = {
   replyTo: NetworkMessageId | null
   media: MediaContent | null
   remember: MappedContent | null
-  /** What the customer wrote, when the text says it in other words. */
+  /** The customer's own text, when the written text says it in other words. */
   originalText?: string
   /** The header with which the text begins; null when it begins with none. */
   header: string | null
@@ -124,11 +125,12 @@ export class EventComposer {
   }
 
   /** A text that names an offered choice is shown as that choice. */
-  async #chosen({ instance, context, receivedAt }: Composing, { content, fromMe, at }: MessageEvent) {
+  async #chosen({ instance, context, receivedAt }: Composing, { content, quote, fromMe, at }: MessageEvent) {
     if (fromMe || content.type !== 'text') return null
     const { text } = content
     const { chatId } = context.chat
-    const title = await this.#deps.choices.chosen(instance, { chatId, text, at, receivedAt })
+    const answer = { chatId, text, quotes: quote?.id ?? null, at, receivedAt }
+    const title = await this.#deps.choices.chosen(instance, answer)
     if (title === null) return null
     return { content: { type: 'choice', text: title, description: null } as const, originalText: text }
   }
@@ -186,8 +188,10 @@ export class EventComposer {
     for (const row of await map.findByNetworkId(instance, [event.target.id])) {
       if (row.chat !== context.chat.chatId) continue
       const content = await map.contentOf(row.id)
-      if (!content?.secret || !content.sender) continue
-      const { secret, sender, pollOptions = [] } = content
+      // A message of ours is stored without its author. The event names the account as the sender of the event knows it.
+      const sender = content?.sender ?? personAt(event.target.participant)
+      if (!content?.secret || !sender) continue
+      const { secret, pollOptions = [] } = content
       return network.unseal(event, { secret, sender, ownJid: ownJid(instance), pollOptions })
     }
     return null
@@ -281,6 +285,11 @@ function rememberedOf({ content, secret, sender }: MessageEvent): MappedContent 
     ...(secret !== null && { secret, sender }),
     ...(content.type === 'poll' && { pollOptions: content.options }),
   }
+}
+
+function personAt(jid: Jid | null): Person | null {
+  const chat = jid === null ? undefined : parseChat(jid)
+  return chat?.kind === 'person' ? chat : null
 }
 
 function keyOf({ phone, lid }: Person): string {

@@ -46,7 +46,7 @@ export type SendStep = 'accepted' | 'composed' | 'claimed' | 'acknowledged' | 'p
 type Deps = {
   preparation: Pick<SendPreparation, 'prepare'>
   transitions: Pick<OutboxTransitions, 'claim' | 'saveParts' | 'markSent'>
-  sent: Pick<SentMessageStore, 'insertStep'>
+  sent: Pick<SentMessageStore, 'insertStep' | 'withdrawStep'>
   restrictions: Pick<Restrictions, 'record'>
   metrics: Pick<OutboundMetrics, 'acknowledged' | 'strike'>
   pace: Pick<Pace, 'acquire'>
@@ -76,7 +76,7 @@ type Progress = {
 /** The part that is being sent, its state before, and whether the session has been asked to send it. */
 type CurrentPart = { part: OutboxPart; before: PartState; handedOver: boolean }
 
-type SentPiece = Pick<PartContent, 'content' | 'text'> & { networkAt: number | null }
+type SentPiece = Pick<PartContent, 'content' | 'text'> & { sent: Sent }
 
 export class RowSender {
   readonly #deps: Deps
@@ -158,9 +158,9 @@ export class RowSender {
     part.state = 'unknown'
     if (!stored && !(await this.#claim(attempt, progress))) return false
     if (progress.current) progress.current.handedOver = true
-    const { at } = await this.#send(attempt, part, piece.content, stored)
+    const sent = await this.#send(attempt, part, piece.content, stored)
     await this.#deps.onStep('acknowledged')
-    await this.#save(attempt, parts, part, { ...piece, networkAt: at })
+    await this.#save(attempt, parts, part, { ...piece, sent })
     this.#deps.metrics.acknowledged(row, address, kindOf(piece.content))
     return true
   }
@@ -203,20 +203,24 @@ export class RowSender {
   }
 
   async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: SentPiece): Promise<void> {
-    const { transitions, clock, onStep } = this.#deps
+    const { transitions, sent, clock, onStep } = this.#deps
     const { row } = attempt
+    const { payload, destination } = row
     const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
-    const along = row.payload.type === 'message' ? [this.#mapping(attempt, part, piece)] : []
+    const isMessage = payload.type === 'message'
+    const along = isMessage ? this.#mapping(attempt, part, piece) : sent.withdrawStep(destination, payload.messageId)
     const isLast = after.every(({ state }) => state === 'sent')
-    if (isLast) await transitions.markSent(row, after, clock.now(), along)
-    else await transitions.saveParts(row.id, after, along)
+    if (isLast) await transitions.markSent(row, after, clock.now(), [along])
+    else await transitions.saveParts(row.id, after, [along])
     // Only after the commit: a part whose acknowledgement could not be stored is repeated under the same id.
     part.state = 'sent'
     await onStep(isLast ? 'sent' : 'part_saved')
   }
 
-  #mapping({ row, address, chatId }: Attempt, part: OutboxPart, { text, content, networkAt }: SentPiece): Statement {
+  #mapping({ row, address, chatId }: Attempt, part: OutboxPart, piece: SentPiece): Statement {
     const { sent, newId, clock } = this.#deps
+    const { text, content } = piece
+    const { at: networkAt, secret } = piece.sent
     const at = clock.now()
     const choices = row.payload.type === 'message' && row.payload.choices
     return sent.insertStep({
@@ -228,7 +232,7 @@ export class RowSender {
       kind: content.type === 'reaction' ? 'reaction' : 'message',
       conversationId: row.conversationId,
       messageId: row.messageId,
-      content: { ...mappedContent(content, text), ...(choices && { choices }) },
+      content: { ...mappedContent(content, text), ...(choices && { choices }), ...(secret && { secret }) },
       at,
       // The network counts in seconds.
       networkAt: networkAt ?? Math.floor(at / 1000) * 1000,

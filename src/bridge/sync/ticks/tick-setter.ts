@@ -31,7 +31,7 @@ const giveUpMs = 24 * 3_600_000
 const lookMs = 10_000
 
 /** The tick that the helpdesk does not show yet; null when there is none. A message is not ticked before all of it is sent. */
-export function missingTick({ parts, isSent }: TickedMessage): Tick | null {
+function missingTick({ parts, isSent }: TickedMessage): Tick | null {
   const reported = isSent ? lowestTick(parts.map((part) => part.reported)) : null
   return isHigher(reported, highestTick(parts.map(({ ticked }) => ticked))) ? reported : null
 }

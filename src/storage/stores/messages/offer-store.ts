@@ -1,13 +1,13 @@
 // The part of the message map that says which choices a chat was offered.
 
 import { sql } from 'kysely'
-import type { ChatId, InstanceName } from '../../../core/ids.ts'
+import type { ChatId, InstanceName, NetworkMessageId } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { messageMapSecrets } from '../../schema/messages.ts'
 import type { MappedContent } from './message-map-store.ts'
 
 /** Our newest message in a chat. `choices` are the titles of the choices that it offers. */
-type Offer = { networkAt: number; claimedAt: number; choices: readonly string[] }
+type Offer = { networkId: NetworkMessageId; networkAt: number; claimedAt: number; choices: readonly string[] }
 
 export class OfferStore {
   readonly #database: Database
@@ -36,7 +36,7 @@ export class OfferStore {
   async newest(instance: InstanceName, chatId: ChatId, at: number, since: number): Promise<Offer | undefined> {
     const query = this.#database.query
       .selectFrom('message_map')
-      .select(['id', 'network_at', 'claimed_at', 'content'])
+      .select(['id', 'network_id', 'network_at', 'claimed_at', 'has_choices', 'content'])
       .where('instance', '=', instance)
       .where('chat', '=', chatId)
       .where('direction', 'in', ['out', 'echo'])
@@ -48,6 +48,8 @@ export class OfferStore {
     const [row] = await this.#database.read(newest, messageMapSecrets)
     if (!row) return undefined
     const content = row.content && (JSON.parse(Buffer.from(row.content).toString('utf8')) as MappedContent)
-    return { networkAt: row.network_at, claimedAt: row.claimed_at, choices: content?.choices ?? [] }
+    const { network_id: networkId, network_at: networkAt, claimed_at: claimedAt } = row
+    const choices = (row.has_choices === 1 && content?.choices) || []
+    return { networkId, networkAt, claimedAt, choices }
   }
 }

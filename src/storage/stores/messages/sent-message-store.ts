@@ -8,7 +8,7 @@ import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import type { MappedContent } from './message-map-store.ts'
 import { messageMapSecrets } from '../../schema/messages.ts'
-import { placeOf } from '../../engine/statement.ts'
+import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 export type SentMessage = {
@@ -58,6 +58,16 @@ export class SentMessageStore {
       has_choices: sent.content.choices ? 1 : null,
       content: { seal: Buffer.from(JSON.stringify(sent.content)), place },
     })
+  }
+
+  /** A statement for the commit that marks the deletion of a message sent: its choices are not offered any more. */
+  withdrawStep(destination: DestinationKey, messageId: number): Statement {
+    const update = this.#database.query
+      .updateTable('message_map')
+      .set({ has_choices: null })
+      .where('destination', '=', destination)
+      .where('message_id', '=', messageId)
+    return toStatement(update.where('has_choices', '=', 1))
   }
 
   /** The address from which the chat last wrote to us; undefined when it never did. */

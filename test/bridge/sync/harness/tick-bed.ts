@@ -17,7 +17,7 @@ import { passTime } from '../../harness/pass-time.ts'
 type SetStatus = (conversationId: number, messageId: number, status: MessageStatus) => Promise<void>
 type Mapped = { messageId: number; destination?: string; conversationId?: number }
 
-export const destination = 'desk'
+const destination = 'desk'
 const bob = { kind: 'person' as const, phone: '5511888880001', lid: null }
 
 export class TickBed {
