@@ -133,7 +133,8 @@ export class TickStore {
 
   /**
    * The helpdesk shows the tick. It also makes a callback of the change. If that callback fails, the helpdesk shows a failure,
-   * so the same commit plans a look at the message.
+   * so the same commit plans a look at the message. An earlier look would come before the callback has failed, and the tick has
+   * just set the status that an earlier look would set.
    */
   async ticked(
     { destination, messageId }: Pick<DueTick, 'destination' | 'messageId'>,
@@ -143,7 +144,7 @@ export class TickStore {
   ): Promise<void> {
     const look = this.#database.query
       .updateTable('outbox')
-      .set({ look_at: sql<number>`COALESCE(look_at, CAST(${lookAt} AS BIGINT))` })
+      .set({ look_at: lookAt })
       .where('destination', '=', destination)
       .where('message_id', '=', messageId)
       .where('status', '=', 'sent')

@@ -2,6 +2,7 @@
 
 import type { MessageStatus } from '../../../../src/core/downstream.ts'
 import type { Receipt } from '../../../../src/core/realtime.ts'
+import { OwnChanges } from '../../../../src/bridge/conversations/own-changes.ts'
 import { ReceiptIntake } from '../../../../src/bridge/sync/ticks/receipt-intake.ts'
 import { TickCounts } from '../../../../src/bridge/sync/ticks/tick-counts.ts'
 import { TickSetter } from '../../../../src/bridge/sync/ticks/tick-setter.ts'
@@ -54,10 +55,11 @@ export class TickBed {
       startedAt: clock.now(),
     })
     const done = () => Promise.resolve()
+    const changes = new OwnChanges({ clock })
     const helpdesk = { setStatus: this.#setStatus.bind(this), markSeen: done, markUnread: done }
     // An instance is named after its destination.
     const targetOf = (instance: string) => Promise.resolve({ destination: { key: instance }, helpdesk })
-    const setter = new TickSetter({ store: ticks, targetOf, counts, clock, log: silentLog })
+    const setter = new TickSetter({ store: ticks, targetOf, changes, counts, clock, log: silentLog })
     const start = () => void this.worker.run()
     this.worker = owned.use(new TickWorker({ store: ticks, setter, clock, log: silentLog, start }))
     const store = {
