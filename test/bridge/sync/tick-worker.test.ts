@@ -121,6 +121,7 @@ test('a destination gets at most four requests at a time, and a silent one delay
   silent.resolve(undefined)
   for (let round = 0; round < 100 && bed.set.length < 301; round++) await bed.pass(0)
   assert.equal(new Set(bed.set).size, 301)
+  assert.ok(bed.dueReads < 60, `the database was asked ${bed.dueReads} times what is due`)
 })
 
 test('another process goes on with what was due, and counts it', async () => {

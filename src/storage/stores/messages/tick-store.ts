@@ -30,6 +30,7 @@ export type DueTick = {
   destination: DestinationKey
   conversationId: number
   messageId: number
+  dueAt: number
 }
 
 export type TickedPart = {
@@ -91,15 +92,16 @@ export class TickStore {
   async due(now: number, limit: number, except: readonly DestinationKey[]): Promise<DueTick[]> {
     const query = this.#database.query
       .selectFrom('message_map')
-      .select(['instance', 'destination', 'conversation_id', 'message_id'])
+      .select(['instance', 'destination', 'conversation_id', 'message_id', 'tick_at'])
       .where('tick_at', '<=', now)
     const wanted = except.length === 0 ? query : query.where('destination', 'not in', except)
     const rows = await this.#database.read(wanted.orderBy('tick_at').limit(limit))
-    return rows.map(({ instance, destination, conversation_id, message_id }) => ({
+    return rows.map(({ instance, destination, conversation_id, message_id, tick_at }) => ({
       instance,
       destination,
       conversationId: conversation_id ?? 0,
       messageId: message_id ?? 0,
+      dueAt: tick_at ?? 0,
     }))
   }
 
