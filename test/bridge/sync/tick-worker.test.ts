@@ -53,6 +53,22 @@ test('a failed attempt is counted once and repeated, and its success is not coun
   assert.deepEqual([bed.set, bed.counted, bed.failures], [['6 read'], { ds_error: 1 }, 1])
 })
 
+test('a repeated receipt shares the failure of the earlier one until the helpdesk was told', async () => {
+  await using bed = await TickBed.open()
+  await bed.map('w1', { messageId: 6 })
+  bed.beforeStatus = refuse('transient')
+  bed.receive(['w1'])
+  await settled(bed, 100)
+  bed.receive(['w1'])
+  await settled(bed, 100)
+  assert.deepEqual([bed.counted, bed.failures], [{ ds_error: 2 }, 1])
+  bed.beforeStatus = () => Promise.resolve()
+  await nextRun(bed, 30_000)
+  bed.receive(['w1'])
+  await settled(bed, 100)
+  assert.deepEqual([bed.set, bed.counted], [['6 read'], { ds_error: 2, ok: 1 }])
+})
+
 test('a helpdesk that stays away is given up after a day', async () => {
   await using bed = await TickBed.open()
   await bed.map('w1', { messageId: 6 })
