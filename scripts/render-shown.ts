@@ -26,7 +26,8 @@ const intro = [
     '- We read a conversation in which the message is shown as failed.',
     '- The row is still unsure ten seconds after it was accepted, for example after a crash.',
     '- A new row has accepted a message that was refused before.',
-    '- We have just set a status. A callback of that change can fail, and then the helpdesk shows a failure again.',
+    '- We have just set a status. A callback of that change can fail, and then the helpdesk shows a failure again. After a',
+    '  tick the look is left out when the callback has come and was answered (`OwnChanges`).',
     '- The helpdesk did not answer the last look, or did not set the status.',
   ].join('\n'),
 ]

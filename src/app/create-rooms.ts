@@ -113,6 +113,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     contexts: inbound.contexts,
     contactNames: inbound.contactNames,
     headerHistory: inbound.headerHistory,
+    ownChanges: outbound.ownChanges,
     helpdeskDatabase: createHelpdeskDatabase(base),
     sessionOf: (instance) => instances.find(instance)?.openSession,
     targetOf: (instance) => inbound.destinations.find(instance),

@@ -75,6 +75,18 @@ for (const engine of engines) {
       assert.deepEqual([(await stored('refused')).shown, (await stored('refused')).lookAt], ['told', null])
     })
 
+    test('needless looks end together, and a look that was planned meanwhile stays', async () => {
+      await using stage = await setUp()
+      const { outbox, shown, stored, dueIds } = stage
+      for (const id of ['a', 'b', 'c']) await outbox.enqueue(sampleRow(id), null)
+      for (const id of ['a', 'b', 'c']) await shown.planLook(id, 2000)
+      const due = (await shown.due(5000, 10)).filter(({ id }) => id !== 'c')
+      await shown.planLook('b', (await stored('b')).lookAt ?? 0)
+      await shown.endLooks(due)
+      await shown.endLooks([])
+      assert.deepEqual([(await stored('a')).lookAt, await dueIds(5000)], [null, ['c', 'b']])
+    })
+
     test('a look that was planned during a look stays, also when all have the same time', async () => {
       await using stage = await setUp()
       const { outbox, shown, stored } = stage

@@ -1,5 +1,6 @@
 // Creates the path from the helpdesk to the network: the outbox, its guards and its workers.
 
+import { OwnChanges } from '../../bridge/conversations/own-changes.ts'
 import { rowShownSent } from '../../bridge/outbound/accept/send-answer.ts'
 import { editMessage } from '../../bridge/outbound/edit-message.ts'
 import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
@@ -32,7 +33,7 @@ export type OutboundSet = ReturnType<typeof createOutbound>
 
 export function createOutbound(deps: OutboundDeps) {
   const { parts, workers } = createParts(deps)
-  const { accounts, stores, sending, accepting } = parts
+  const { accounts, stores, sending, accepting, ownChanges } = parts
   const { worker, restrictions, banRisk, pace } = sending
   const { activity, acceptor, clocks, refusals } = accepting
   deps.people.onMerged((instance, ids) => {
@@ -53,7 +54,11 @@ export function createOutbound(deps: OutboundDeps) {
     answered: (answer: WebhookAnswer): void => {
       const id = rowShownSent(answer)
       if (id !== undefined) sending.given.note(id)
+      if (answer.kind === 'followed' && answer.changed) {
+        ownChanges.answered(answer.changed.destination, answer.changed.messageId)
+      }
     },
+    ownChanges,
     workers,
     /** Every part that keeps memory per instance. The worker is first: it ends the work that uses the others. */
     perInstance: [worker, ...memory] as const,
@@ -103,7 +108,9 @@ function createParts(deps: OutboundDeps) {
   const stores = createOutboundStores(database, epoch, clock)
   const accounts = new SendingAccounts(deps.accounts)
   const routes = createOutboundRoutes(deps.routing, accounts, deps.identities)
-  const sending = createSending(deps, { stores, accounts, routes, newId, startLooks: () => void looks.tick() })
+  const ownChanges = new OwnChanges({ clock })
+  const startLooks = () => void looks.tick()
+  const sending = createSending(deps, { stores, accounts, routes, newId, ownChanges, startLooks })
   const accepting = createAccepting(deps, { stores, accounts, routes, sending, newId })
   const { worker, undecided, shownWorker, given } = sending
   const looks = every('outbox-shown', lookMs, () => shownWorker.run())
@@ -131,7 +138,7 @@ function createParts(deps: OutboundDeps) {
   metrics.watchOutbox(() => worker.counts())
   const { activity, changes, order } = accepting
   for (const part of [sending.looks, activity, changes, order, worker, undecided, shownWorker]) stack.use(part)
-  return { parts: { accounts, stores, sending, accepting }, workers }
+  return { parts: { accounts, stores, sending, accepting, ownChanges }, workers }
 }
 
 function edit({ clock, log }: OutboundDeps, { stores, sending, accounts }: Parts, request: EditRequest): Promise<void> {

@@ -1,5 +1,6 @@
 // Creates the parts that send outbox rows: the composer, the sender, the guards and the worker.
 
+import type { OwnChanges } from '../../bridge/conversations/own-changes.ts'
 import { MessageComposer } from '../../bridge/outbound/compose/message-composer.ts'
 import { createTranscoder } from '../../bridge/outbound/compose/voice-note.ts'
 import { UndecidedRows } from '../../bridge/outbound/accept/undecided-rows.ts'
@@ -22,6 +23,7 @@ import { Restrictions } from '../../guard/restrictions.ts'
 import { SendLimits } from '../../guard/send-limits.ts'
 import type { RowId } from '../../core/ids.ts'
 import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
+import type { DueLook } from '../../storage/stores/messages/shown-store.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { OutboundRoutes } from './outbound-routes.ts'
 import type { OutboundStores } from './outbound-stores.ts'
@@ -31,6 +33,7 @@ type Parts = {
   accounts: SendingAccounts
   routes: OutboundRoutes
   newId: () => RowId
+  ownChanges: OwnChanges
   /** Calls `ShownWorker.run` in the background. */
   startLooks: () => void
 }
@@ -73,13 +76,16 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
 
 function createShownWorker(
   { downstream, clock, log }: OutboundDeps,
-  { stores, accounts, routes, startLooks }: Parts,
+  { stores, accounts, routes, ownChanges, startLooks }: Parts,
   { worker, given, isUndecided }: { worker: OutboxWorker; given: GivenAnswers; isUndecided: (id: RowId) => boolean },
 ): ShownWorker {
   const { outbox, shown, retries } = stores
   const { identifiedOf: destinationOf } = routes
   const look = new ShownLook({ outbox, shown, retries, downstream, destinationOf, worker, accounts, clock, log })
-  return new ShownWorker({ store: shown, answers: given, look, isUndecided, clock, log, start: startLooks })
+  const isNeedless = ({ destination, messageId, lookAt }: DueLook) =>
+    messageId !== null && ownChanges.areAnswered(destination, messageId, lookAt)
+  const deciding = { isUndecided, isNeedless }
+  return new ShownWorker({ store: shown, answers: given, look, ...deciding, clock, log, start: startLooks })
 }
 
 function createLimits({ config, clock }: OutboundDeps, { accounts }: Parts): SendLimits {

@@ -56,7 +56,7 @@ export function createTyping(parts: SyncParts): TypingSet {
 const switchedOff: TypingSet = {
   noticed: nothing,
   received: nothing,
-  activity: { used: nothing, cameOnline: nothing, wentOffline: nothing },
+  activity: { usedForMs: 0, used: nothing, cameOnline: nothing, wentOffline: nothing },
   connectionChanged: nothing,
   perInstance: [],
 }

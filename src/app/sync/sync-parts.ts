@@ -3,6 +3,7 @@
 import type { ContactNames } from '../../bridge/conversations/contact-names.ts'
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
+import type { OwnChanges } from '../../bridge/conversations/own-changes.ts'
 import type { GroupDirectory } from '../../bridge/people/group-directory.ts'
 import type { People } from '../../bridge/people/people.ts'
 import type { HeaderHistory } from '../../bridge/sync/names/header-history.ts'
@@ -24,6 +25,7 @@ export type SyncParts = Pick<
   contexts: EventContexts
   contactNames: ContactNames
   headerHistory: HeaderHistory
+  ownChanges: OwnChanges
   /** Null without DOWNSTREAM_DB_URL. */
   helpdeskDatabase: HelpdeskDatabase | null
   /** Undefined while the instance is not connected. */

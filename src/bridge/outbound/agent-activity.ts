@@ -19,6 +19,8 @@ const lookAgainMs = 2000
 
 /** Hears where agents work, and when accounts are shown online. */
 export type ActivityListener = {
+  /** What an agent did earlier than that does not count. */
+  readonly usedForMs: number
   /** An agent did something in the chat with this address at this time. */
   used(instance: InstanceName, address: Jid, at: number): void
   cameOnline(instance: InstanceName): void
@@ -74,9 +76,11 @@ export class AgentActivity implements PerInstance {
 
   /** An agent did something in this chat at this time. */
   used(instance: InstanceName, ref: ChatRef, at: number): void {
-    if (!this.#deps.typing) return
+    const { typing, listener, clock } = this.#deps
+    // Most changes of a conversation are by customers, and name the time at which an agent looked long ago.
+    if (!typing || at <= clock.now() - listener().usedForMs) return
     this.#inBackground('the chat of an agent could not be noted', async () => {
-      this.#deps.listener().used(instance, await this.#addressOf(instance, ref), at)
+      listener().used(instance, await this.#addressOf(instance, ref), at)
     })
   }
 

@@ -27,6 +27,7 @@ export const usedForMs = 10 * 60_000
 export const maxUsedChats = 100
 
 export class TypingSubscriptions implements PerInstance {
+  readonly usedForMs = usedForMs
   readonly #deps: Deps
   readonly #accounts = new Map<InstanceName, Account>()
 

@@ -91,8 +91,7 @@ export class WebhookHandler {
       case 'send':
         return this.#send(route, { command, sentAt }, leftMs)
       case 'changed':
-        await this.#change(route, command, leftMs)
-        return { kind: 'followed' }
+        return this.#change(route, command, leftMs)
       case 'seen':
       case 'typing':
       case 'status':
@@ -125,15 +124,19 @@ export class WebhookHandler {
   }
 
   /** Waits until the change is stored, but not for ever: a failure here is no reason to mark the message failed. */
-  async #change(route: Route, command: Command<'changed'>, leftMs: number): Promise<void> {
+  async #change(route: Route, command: Command<'changed'>, leftMs: number): Promise<WebhookAnswer> {
     const { changes, clock, log } = this.#deps
-    if (!route.destination) return
+    const { destination } = route
+    const { messageId, externalError, deleted, isTranslated } = command
+    if (!destination) return { kind: 'followed' }
     const following = changes.follow(route, command, clock.now()).catch((err: unknown) => {
       log.error({ err, instance: route.sender.name }, 'a changed message could not be followed')
     })
     const enough = new AbortController()
     await Promise.race([following, sleep(clock, leftMs, enough.signal)])
     enough.abort()
+    const isPlain = externalError === null && !deleted && !isTranslated
+    return { kind: 'followed', ...(isPlain && { changed: { destination: destination.key, messageId } }) }
   }
 }
 

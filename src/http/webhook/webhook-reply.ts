@@ -5,10 +5,13 @@ import type { SendAnswer, UndeliverableCode } from '../../bridge/outbound/accept
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import { statusOfCode } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
+import type { DestinationKey } from '../../core/ids.ts'
 import { nullable, Timestamp, toTimestamp } from '../schemas.ts'
 
 export type IgnoredReason = Extract<OutgoingCommand, { kind: 'ignored' }>['reason'] | 'operations'
-export type WebhookAnswer = SendAnswer | { kind: 'ignored'; reason: IgnoredReason } | { kind: 'followed' }
+/** `changed`: the message whose change was followed, if the change can be one of its status that we made. */
+type Followed = { kind: 'followed'; changed?: { destination: DestinationKey; messageId: number } }
+export type WebhookAnswer = SendAnswer | { kind: 'ignored'; reason: IgnoredReason } | Followed
 
 export const WebhookBody = Type.Object(
   {

@@ -95,3 +95,23 @@ test('one receipt for many messages is confirmed when all of them are stored', a
   await bed.pass(0)
   assert.deepEqual([receipt.isConfirmed, bed.set], [true, ['6 read', '7 read']])
 })
+
+test('many chats that the owner read at once are marked as seen four at a time', async () => {
+  await using bed = await TickBed.open()
+  const all = ids(10)
+  for (const [n, id] of all.entries()) await bed.mapReceived(id, n + 1)
+  const slow = Promise.withResolvers<undefined>()
+  const marked: number[] = []
+  bed.markSeen = async ({ conversationId }) => {
+    marked.push(conversationId)
+    await slow.promise
+    return 'ok'
+  }
+  const receipt = bed.receive(all, { type: 'read_self' })
+  await bed.pass(100)
+  await bed.pass(0)
+  assert.deepEqual([marked.length, receipt.isConfirmed], [4, false])
+  slow.resolve(undefined)
+  await bed.pass(0)
+  assert.deepEqual([marked.length, receipt.isConfirmed, bed.counted], [10, true, { ok: 10 }])
+})

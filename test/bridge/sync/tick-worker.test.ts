@@ -53,6 +53,22 @@ test('a failed attempt is counted once and repeated, and its success is not coun
   assert.deepEqual([bed.set, bed.counted, bed.failures], [['6 read'], { ds_error: 1 }, 1])
 })
 
+test('a repeated receipt shares the failure of the earlier one until the helpdesk was told', async () => {
+  await using bed = await TickBed.open()
+  await bed.map('w1', { messageId: 6 })
+  bed.beforeStatus = refuse('transient')
+  bed.receive(['w1'])
+  await settled(bed, 100)
+  bed.receive(['w1'])
+  await settled(bed, 100)
+  assert.deepEqual([bed.counted, bed.failures], [{ ds_error: 2 }, 1])
+  bed.beforeStatus = () => Promise.resolve()
+  await nextRun(bed, 30_000)
+  bed.receive(['w1'])
+  await settled(bed, 100)
+  assert.deepEqual([bed.set, bed.counted], [['6 read'], { ds_error: 2, ok: 1 }])
+})
+
 test('a helpdesk that stays away is given up after a day', async () => {
   await using bed = await TickBed.open()
   await bed.map('w1', { messageId: 6 })
@@ -121,6 +137,7 @@ test('a destination gets at most four requests at a time, and a silent one delay
   silent.resolve(undefined)
   for (let round = 0; round < 100 && bed.set.length < 301; round++) await bed.pass(0)
   assert.equal(new Set(bed.set).size, 301)
+  assert.ok(bed.dueReads < 60, `the database was asked ${bed.dueReads} times what is due`)
 })
 
 test('another process goes on with what was due, and counts it', async () => {

@@ -164,6 +164,11 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
   },
   'ShownStore.due': { kind: 'read', run: ({ shown }) => shown.due(5000, 10) },
   // Each plan has a time of its own.
+  'ShownStore.endLooks': {
+    kind: 'repeated',
+    given: failed,
+    run: ({ shown }, id) => shown.endLooks([{ id, lookAt: 2000 }]),
+  },
   'ShownStore.planLook': { kind: 'counted', given: failed, run: ({ shown }, id) => shown.planLook(id, 3000) },
   'ShownStore.ask': {
     kind: 'counted',

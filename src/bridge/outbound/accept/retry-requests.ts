@@ -53,7 +53,7 @@ export class RetryRequests {
     const row = await outbox.ofMessage(destination.key, command.messageId)
     const change = { route: { ...route, destination }, command, receivedAt }
     if (command.externalError !== null) await this.#noteFailure(change, row)
-    else if (command.isTranslated) return
+    else if (command.isTranslated || isOnItsWay(row)) return
     else if (row && row.chatId !== '') await this.#ask(row, receivedAt)
     else await this.#keepChange(change, row)
     wake()
@@ -91,7 +91,6 @@ export class RetryRequests {
   }
 
   async #ask(row: OutboxRow, receivedAt: number): Promise<void> {
-    if (knownOf(row.status) !== 'unsent') return
     const at = lacksCallback(row) ? Math.max(receivedAt, awaitedUntil(row, receivedAt)) : receivedAt
     await this.#deps.shown.ask(row.id, { at, until: at + waitingLifetimeMs })
   }
@@ -126,6 +125,11 @@ export class RetryRequests {
     if (!ref || reason !== null) return { row: rowTo(nowhere), callback: null, reason }
     return { row: rowTo(ref), callback: callbackKey(route, command.messageId), reason }
   }
+}
+
+/** The message is sent, or will be: its change is no Retry. Most of these changes are our own ticks. */
+function isOnItsWay(row: OutboxRow | undefined): boolean {
+  return row !== undefined && knownOf(row.status) !== 'unsent'
 }
 
 /** Whether the message is of our helpdesk inbox, and so young that the helpdesk offers Retry. */

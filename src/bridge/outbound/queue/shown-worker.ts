@@ -11,11 +11,13 @@ import type { GivenAnswers } from './given-answers.ts'
 import type { ShownLook } from './shown-look.ts'
 
 type Deps = {
-  store: Pick<ShownStore, 'planUnsure' | 'due'>
+  store: Pick<ShownStore, 'planUnsure' | 'due' | 'endLooks'>
   answers: Pick<GivenAnswers, 'flush'>
   look: Pick<ShownLook, 'lookIfDue'>
   /** Whether a look would come too early: the row may still be withdrawn, or its answer was just given. */
   isUndecided: (id: RowId) => boolean
+  /** Whether the look was planned for changes of ours, and the helpdesk has told us of all of them. */
+  isNeedless: (look: DueLook) => boolean
   clock: Clock
   log: Log
   /** Calls `run` in the background. */
@@ -63,13 +65,18 @@ export class ShownWorker {
   }
 
   async #beginDue(): Promise<void> {
-    const { store, answers, isUndecided, clock } = this.#deps
+    const { store, answers, isUndecided, isNeedless, clock } = this.#deps
     await answers.flush()
     const now = clock.now()
     await store.planUnsure({ after: now - lookedForMs, before: now - unsureMs }, now)
-    for (const due of await store.due(clock.now(), batchSize)) {
-      if (this.#looks.has(due.id)) this.#again.add(due.id)
-      else if (!this.#stop.signal.aborted && !isUndecided(due.id)) this.#begin(due)
+    const due = await store.due(clock.now(), batchSize)
+    const { needless = [], needed = [] } = Object.groupBy(due, (look) => (isNeedless(look) ? 'needless' : 'needed'))
+    await store.endLooks(needless)
+    // After a burst of receipts most looks are needless. They do not delay the others.
+    if (needless.length > 0) this.#isWoken = true
+    for (const look of needed) {
+      if (this.#looks.has(look.id)) this.#again.add(look.id)
+      else if (!this.#stop.signal.aborted && !isUndecided(look.id)) this.#begin(look)
     }
   }
 

@@ -9,13 +9,15 @@
 // When the connection ends, its entries are dropped and not counted: the network tells of the receipts again.
 
 import { groupChatId } from '../../../core/address.ts'
-import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
+import type { ChatId, DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Receipt } from '../../../core/realtime.ts'
 import { isHigher } from '../../../core/tick.ts'
 import type { Tick } from '../../../core/tick.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
 import type { Log } from '../../../lib/log.ts'
+import { Semaphore } from '../../../lib/queues/semaphore.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { ReceiptTarget, TickStore } from '../../../storage/stores/messages/tick-store.ts'
 import type { People } from '../../people/people.ts'
@@ -45,6 +47,8 @@ type Found = { entry: ReceiptEntry; row: ReceiptTarget }
 
 const collectMs = 50
 const storageAwayMs = 1000
+// A phone that was offline can tell of many chats at once.
+const seenPerDestination = 4
 
 export class ReceiptIntake implements PerInstance {
   readonly #deps: Deps
@@ -52,6 +56,7 @@ export class ReceiptIntake implements PerInstance {
   #collected: ReceiptEntry[] = []
   /** The entries that are being stored. */
   #batch: readonly ReceiptEntry[] = []
+  readonly #seenLimits = new Map<DestinationKey, Semaphore>()
   #cancelNext: (() => void) | undefined
   #isWorking = false
   #isStopped = false
@@ -173,11 +178,17 @@ export class ReceiptIntake implements PerInstance {
     const { markSeen, log } = this.#deps
     const newest = group.reduce((high, { row: { id } }) => (id > high ? id : high), '')
     const read = { instance: entry.instance, destination: row.destination, newest }
+    const limit = getOrCreate(this.#seenLimits, row.destination, () => new Semaphore(seenPerDestination))
     try {
-      const result = await markSeen({ ...read, conversationId: row.conversationId ?? 0 })
-      for (const one of group) this.#end(one.entry, result)
+      const leave = await limit.enter(entry.gone)
+      try {
+        const result = await markSeen({ ...read, conversationId: row.conversationId ?? 0 })
+        for (const one of group) this.#end(one.entry, result)
+      } finally {
+        leave()
+      }
     } catch (err) {
-      log.warn({ err }, 'a chat that was read on the phone could not be looked up yet')
+      if (!entry.gone.aborted) log.warn({ err }, 'a chat that was read on the phone could not be looked up yet')
       for (const one of group) this.#waiting.add(one.entry)
     }
   }

@@ -39,7 +39,7 @@ export class TickCounts implements PerInstance {
   /** The receipt has changed nothing. It shares the outcome of the earlier receipts of the row. */
   repeated(instance: InstanceName, row: RowId): void {
     if (this.#waiting.has(row)) this.expect(instance, row)
-    else this.count(instance, 'ok')
+    else this.count(instance, this.#failed.has(row) ? 'ds_error' : 'ok')
   }
 
   /** Nothing more will be tried for these parts. */

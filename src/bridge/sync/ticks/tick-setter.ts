@@ -8,6 +8,7 @@ import type { Tick } from '../../../core/tick.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { DueTick, TickedMessage, TickedPart, TickStore } from '../../../storage/stores/messages/tick-store.ts'
+import type { OwnChanges } from '../../conversations/own-changes.ts'
 import type { TickCounts } from './tick-counts.ts'
 
 export type TargetOf = (instance: InstanceName) => Promise<{
@@ -18,6 +19,7 @@ export type TargetOf = (instance: InstanceName) => Promise<{
 type Deps = {
   store: Pick<TickStore, 'message' | 'settle' | 'ticked' | 'postpone'>
   targetOf: TargetOf
+  changes: Pick<OwnChanges, 'begun' | 'planned'>
   counts: Pick<TickCounts, 'ended' | 'failed'>
   clock: Clock
   log: Log
@@ -45,7 +47,7 @@ export class TickSetter {
 
   /** Does nothing when the tick is not due any more. */
   async setIfDue(due: DueTick): Promise<void> {
-    const { store, counts, clock } = this.#deps
+    const { store, changes, counts, clock } = this.#deps
     const message = await store.message(due.destination, due.messageId)
     const { parts } = message
     const now = clock.now()
@@ -58,15 +60,19 @@ export class TickSetter {
     }
     const failure = await this.#set(due, tick)
     if (failure) return this.#afterFailure(due, parts, failure)
-    await store.ticked(due, parts, tick, clock.now() + lookMs)
+    const lookAt = clock.now() + lookMs
+    await store.ticked(due, parts, tick, lookAt)
+    changes.planned(due.destination, due.messageId, lookAt)
     counts.ended(due.instance, parts, 'ok')
   }
 
   /** Undefined after a success. */
   async #set({ instance, destination, conversationId, messageId }: DueTick, tick: Tick) {
+    const { targetOf, changes } = this.#deps
     try {
-      const target = await this.#deps.targetOf(instance)
+      const target = await targetOf(instance)
       if (target?.destination.key !== destination) return new DownstreamError('gone', 'another helpdesk is configured')
+      changes.begun(destination, messageId)
       await target.helpdesk.setStatus(conversationId, messageId, tick)
       return undefined
     } catch (error) {

@@ -24,6 +24,8 @@ const batchSize = 200
 const perDestination = 4
 // A destination with more messages in work waits, so that a slow one does not fill the batches.
 const mostInWork = 50
+// With so few left, more are read. Reading them one by one would cost a query for each message.
+const refillBelow = 25
 
 export class TickWorker implements PerInstance {
   readonly #deps: Deps
@@ -72,8 +74,9 @@ export class TickWorker implements PerInstance {
     const due = await store.due(clock.now(), batchSize, this.#busyDestinations())
     for (const each of due) {
       const name = nameOf(each)
-      if (this.#works.has(name)) this.#again.add(name)
-      else if (!this.#isBusy(each.destination)) this.#begin(name, each)
+      const work = this.#works.get(name)
+      if (!work && !this.#isBusy(each.destination)) this.#begin(name, each)
+      if (work && work.due.dueAt !== each.dueAt) this.#again.add(name)
     }
   }
 
@@ -81,11 +84,11 @@ export class TickWorker implements PerInstance {
     const { destination } = due
     this.#inWork.set(destination, this.#countOf(destination) + 1)
     const done = this.#set(due).then((isSet) => {
-      const hasWaiting = this.#isBusy(destination)
-      this.#inWork.set(destination, this.#countOf(destination) - 1)
+      const left = this.#countOf(destination) - 1
+      this.#inWork.set(destination, left)
       this.#works.delete(name)
       const isDueAgain = this.#again.delete(name)
-      if (isSet && (hasWaiting || isDueAgain)) this.wake()
+      if (isSet && (left === refillBelow || isDueAgain)) this.wake()
     })
     this.#works.set(name, { due, done })
   }

@@ -15,7 +15,7 @@ import type { OutboxRow } from './outbox-rows.ts'
 import { partsOf } from './tick-store.ts'
 
 /** A row at which we look. */
-export type DueLook = { id: RowId; destination: DestinationKey }
+export type DueLook = { id: RowId; destination: DestinationKey; messageId: number | null; lookAt: number }
 /** When to look because the agent may have pressed Retry, and until when that counts. */
 export type Ask = { at: number; until: number }
 
@@ -62,9 +62,20 @@ export class ShownStore {
     await this.#writer.write(update.where(from('planUnsure')))
   }
 
-  due(now: number, limit: number): Promise<DueLook[]> {
-    const query = this.#database.query.selectFrom('outbox').select(['id', 'destination']).where('look_at', '<=', now)
-    return this.#database.read(query.orderBy('look_at').limit(limit))
+  async due(now: number, limit: number): Promise<DueLook[]> {
+    const query = this.#database.query
+      .selectFrom('outbox')
+      .select(['id', 'destination', 'message_id', 'look_at'])
+      .where('look_at', '<=', now)
+    const rows = await this.#database.read(query.orderBy('look_at').limit(limit))
+    return rows.map(({ message_id, look_at, ...row }) => ({ ...row, messageId: message_id, lookAt: look_at ?? 0 }))
+  }
+
+  /** These looks are not needed. A look that was planned since they were read stays. */
+  async endLooks(looks: readonly Pick<DueLook, 'id' | 'lookAt'>[]): Promise<void> {
+    const update = this.#database.query.updateTable('outbox').set({ look_at: null }).where(from('saveLook'))
+    const steps = looks.map(({ id, lookAt }) => update.where('id', '=', id).where('look_at', '=', lookAt))
+    if (steps.length > 0) await this.#writer.write(...steps)
   }
 
   async planLook(id: RowId, at: number): Promise<void> {

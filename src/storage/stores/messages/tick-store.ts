@@ -30,6 +30,7 @@ export type DueTick = {
   destination: DestinationKey
   conversationId: number
   messageId: number
+  dueAt: number
 }
 
 export type TickedPart = {
@@ -91,15 +92,16 @@ export class TickStore {
   async due(now: number, limit: number, except: readonly DestinationKey[]): Promise<DueTick[]> {
     const query = this.#database.query
       .selectFrom('message_map')
-      .select(['instance', 'destination', 'conversation_id', 'message_id'])
+      .select(['instance', 'destination', 'conversation_id', 'message_id', 'tick_at'])
       .where('tick_at', '<=', now)
     const wanted = except.length === 0 ? query : query.where('destination', 'not in', except)
     const rows = await this.#database.read(wanted.orderBy('tick_at').limit(limit))
-    return rows.map(({ instance, destination, conversation_id, message_id }) => ({
+    return rows.map(({ instance, destination, conversation_id, message_id, tick_at }) => ({
       instance,
       destination,
       conversationId: conversation_id ?? 0,
       messageId: message_id ?? 0,
+      dueAt: tick_at ?? 0,
     }))
   }
 
@@ -133,7 +135,8 @@ export class TickStore {
 
   /**
    * The helpdesk shows the tick. It also makes a callback of the change. If that callback fails, the helpdesk shows a failure,
-   * so the same commit plans a look at the message.
+   * so the same commit plans a look at the message. An earlier look would come before the callback has failed, and the tick has
+   * just set the status that an earlier look would set.
    */
   async ticked(
     { destination, messageId }: Pick<DueTick, 'destination' | 'messageId'>,
@@ -143,7 +146,7 @@ export class TickStore {
   ): Promise<void> {
     const look = this.#database.query
       .updateTable('outbox')
-      .set({ look_at: sql<number>`COALESCE(look_at, CAST(${lookAt} AS BIGINT))` })
+      .set({ look_at: lookAt })
       .where('destination', '=', destination)
       .where('message_id', '=', messageId)
       .where('status', '=', 'sent')

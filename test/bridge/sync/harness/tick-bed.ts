@@ -2,8 +2,11 @@
 
 import type { MessageStatus } from '../../../../src/core/downstream.ts'
 import type { Receipt } from '../../../../src/core/realtime.ts'
+import { OwnChanges } from '../../../../src/bridge/conversations/own-changes.ts'
+import type { OwnRead } from '../../../../src/bridge/sync/ticks/own-reads.ts'
 import { ReceiptIntake } from '../../../../src/bridge/sync/ticks/receipt-intake.ts'
 import { TickCounts } from '../../../../src/bridge/sync/ticks/tick-counts.ts'
+import type { ReceiptResult } from '../../../../src/bridge/sync/ticks/tick-counts.ts'
 import { TickSetter } from '../../../../src/bridge/sync/ticks/tick-setter.ts'
 import { TickWorker } from '../../../../src/bridge/sync/ticks/tick-worker.ts'
 import type { Database } from '../../../../src/storage/database.ts'
@@ -32,10 +35,14 @@ export class TickBed {
   /** How many commits stored receipts. */
   commits = 0
   failures = 0
+  /** How often the worker asked the database what is due. */
+  dueReads = 0
   /** Runs before a status is set; throws to refuse it. */
   beforeStatus: SetStatus = () => Promise.resolve()
   /** Runs before receipts are stored; throws to refuse them. */
   beforeCommit: () => Promise<void> = () => Promise.resolve()
+  /** The owner has read a conversation on the phone. */
+  markSeen: (read: OwnRead) => Promise<ReceiptResult> = () => Promise.resolve('ok')
   readonly #owned: AsyncDisposableStack
 
   private constructor(stores: Stores, clock: ManualClock, owned: AsyncDisposableStack) {
@@ -54,12 +61,19 @@ export class TickBed {
       startedAt: clock.now(),
     })
     const done = () => Promise.resolve()
+    const changes = new OwnChanges({ clock })
     const helpdesk = { setStatus: this.#setStatus.bind(this), markSeen: done, markUnread: done }
     // An instance is named after its destination.
     const targetOf = (instance: string) => Promise.resolve({ destination: { key: instance }, helpdesk })
-    const setter = new TickSetter({ store: ticks, targetOf, counts, clock, log: silentLog })
+    const setter = new TickSetter({ store: ticks, targetOf, changes, counts, clock, log: silentLog })
     const start = () => void this.worker.run()
-    this.worker = owned.use(new TickWorker({ store: ticks, setter, clock, log: silentLog, start }))
+    const dueStore = {
+      due: (...query: Parameters<typeof ticks.due>) => {
+        this.dueReads += 1
+        return ticks.due(...query)
+      },
+    }
+    this.worker = owned.use(new TickWorker({ store: dueStore, setter, clock, log: silentLog, start }))
     const store = {
       find: ticks.find.bind(ticks),
       report: async (...report: Parameters<typeof ticks.report>) => {
@@ -73,7 +87,7 @@ export class TickBed {
     }
     const people = { lookUp: () => Promise.resolve(undefined) }
     const settings = { readReceipts: true, deliveryStatus: true }
-    const markSeen = () => Promise.resolve('ok' as const)
+    const markSeen = (read: OwnRead) => this.markSeen(read)
     this.intake = owned.use(
       new ReceiptIntake({ settings, store, sent, people, counts, markSeen, onReported, clock, log: silentLog }),
     )
@@ -98,6 +112,13 @@ export class TickBed {
     await this.database.write(
       this.stores.sent.insertStep({ id, ...place, networkKey, at: 1000, networkAt: 1000, content: {} }),
     )
+  }
+
+  /** A message of the customer, in a conversation of its own. */
+  async mapReceived(id: string, conversationId: number): Promise<void> {
+    await this.map(id, { messageId: conversationId, conversationId })
+    const { query } = this.database
+    await this.database.write(query.updateTable('message_map').set({ direction: 'in' }).where('id', '=', id))
   }
 
   /** The promise that the receipt may be confirmed. */

@@ -36,3 +36,10 @@ export async function delivered(world: AgentWorld, text: string) {
   const id = await world.write(text)
   return { id, message: await world.received(text) }
 }
+
+/** The requests that ask what the helpdesk shows of one message. */
+export function looks({ helpdesk }: Pick<AgentWorld, 'helpdesk'>): string[] {
+  return helpdesk.requests.flatMap(({ method, path }) =>
+    method === 'GET' && path.includes('/messages?after=') ? path : [],
+  )
+}
