@@ -100,12 +100,12 @@ test('an edit changes what was sent; what is not ours, too old or not connected 
   world.network.fault({ kind: 'ack_error', code: 404 })
   assertRefused(await edit(waid, { chat, content: 'x' }), 'SERVICE_NETWORK_FAILED', /404/)
   await world.service.database.write(
-    world.service.database.query.updateTable('message_map').set({ network_at: Date.now() - 901_000 }),
+    world.service.database.query.updateTable('message_map').set({ claimed_at: Date.now() - 901_000 }),
   )
   assertRefused(await edit(waid, { chat, content: 'x' }), 'SERVICE_NETWORK_FAILED', /15 minutes/)
   await world.disconnect()
   await world.service.database.write(
-    world.service.database.query.updateTable('message_map').set({ network_at: Date.now() }),
+    world.service.database.query.updateTable('message_map').set({ claimed_at: Date.now() }),
   )
   assertRefused(await edit(waid, { chat, content: 'x' }), 'SERVICE_NETWORK_FAILED', /not connected/)
 })
