@@ -84,7 +84,7 @@ function wrongAt({ helpdesk }: ProcessWorld, sent: readonly Sent[]): string[] {
   return sent.flatMap(({ id, status }) => (shown.get(id) === status ? [] : `${id} is ${shown.get(id)}, not ${status}`))
 }
 
-describe('ticks end as the phones report them', { concurrency: true }, () => {
+describe('ticks end as the phones report them', { concurrency: 2 }, () => {
   for (const engine of engines) {
     const kills = rounds({ gate: 2, long: 6 })
     test(`after ${kills} × kill -9 among receipts, on ${engine}`, { timeout: 300_000 }, async () => {
