@@ -57,6 +57,8 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'ShownStore.planLook': ['planLook'],
   'ShownStore.ask': ['ask'],
   'ShownStore.saveLook': ['saveLook'],
+  'ShownStore.endLooks': ['saveLook'],
+  'ShownStore.reportedOf': [],
 }
 
 type Stores = {
@@ -150,13 +152,16 @@ test('no other file writes the state of a row', () => {
   const expected = ['outbox-store', 'outbox-transitions', 'retry-store', 'shown-store'].map(
     (name) => `messages/${name}.ts`,
   )
-  // The first corrects times, the second moves the rows of a person to another chat, the third makes a transition.
-  const others = ['future-times.ts', 'people/people-store.ts', 'restored-store.ts']
+  // The first corrects times, the second plans a look, the third moves the rows of a person to another chat, the fourth
+  // makes a transition.
+  const others = ['future-times.ts', 'messages/tick-store.ts', 'people/people-store.ts', 'restored-store.ts']
   const names = [...expected, ...others].map((name) => `src/storage/stores/${name}`)
   assert.deepEqual(writers.sort(), names.sort())
   const times = readFileSync('src/storage/stores/future-times.ts', 'utf8')
   const changes = times.matchAll(/updateTable\('outbox'\)\s*\.set\((.*?)\)/g).map(([, change]) => change)
   assert.deepEqual([...changes], ['expiry', 'expiry', '{ look_at: now }'])
+  const ticks = readFileSync('src/storage/stores/messages/tick-store.ts', 'utf8')
+  assert.match(ticks, /updateTable\('outbox'\)\s*\.set\(\{ look_at: lookAt \}\)/)
   const people = readFileSync('src/storage/stores/people/people-store.ts', 'utf8')
   assert.match(people, /updateTable\('outbox'\)\.set\(\{ chat: id \}\)/)
 })
