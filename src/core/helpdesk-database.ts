@@ -2,10 +2,10 @@
 
 import type { InboxAccess } from './downstream.ts'
 
-/** A posted message begins with `from` and shall begin with `to`. */
+/** A posted message begins with `from`. It is to begin with `to`. */
 export type HeaderChange = { messageId: number; sourceId: string; from: string; to: string }
 
-/** The ids of the messages that begin with the new header now, and how many of them were changed. */
+/** `current` are the ids of the messages that begin with the new header now. This call changed `changed` of them. */
 export type HeaderChanges = { current: readonly number[]; changed: number }
 
 /** The database of the helpdesk did not do what was asked. Nothing was changed, unless its answer was lost. */

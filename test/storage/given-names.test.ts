@@ -108,7 +108,7 @@ for (const engine of engines) {
   })
 
   describe(`headers on ${engine}`, () => {
-    test('the newest of a sender are found, up to an age and a number', async () => {
+    test('the newest headers of a sender are found, up to an age and a number', async () => {
       await using stores = await openStores(engine)
       const { database, headers } = stores
       for (const at of [10, 20, 30, 40]) await post(database, at)

@@ -147,7 +147,7 @@ function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): Outb
   })
 }
 
-/** The inbound part must know which chats are offered choices. */
+/** Tells the inbound part that a message offers choices, so that it looks for an answer in that chat. */
 function notingOffers(
   sent: Pick<SentMessageStore, 'insertStep' | 'withdrawStep'>,
   choices: OutboundDeps['choices'],

@@ -125,7 +125,7 @@ export class ChatTyping {
   #answered({ isTyping, isNotice }: StateRequest, result: ShownResult): void {
     const { clock, count } = this.#deps
     this.#asking = null
-    // A request that failed may have been carried out.
+    // The helpdesk may have carried out a request that failed.
     if (isTyping) this.#isShown = result === 'ok' || result === 'ds_error'
     if (isTyping) this.#seenUntil = clock.monotonic() + shownAtMostMs
     if (!isTyping && result !== 'ds_error') this.#isShown = false

@@ -6,9 +6,8 @@ import type { Chat } from '../../core/address.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import { getOrCreate } from '../../lib/keyed.ts'
 import type { Log } from '../../lib/log.ts'
-import { Semaphore } from '../../lib/queues/semaphore.ts'
+import { KeyedLimits } from '../../lib/queues/keyed-limits.ts'
 import type { ChatContact, ConversationDirectory } from '../conversations/conversation-directory.ts'
 import type { EventContexts } from '../conversations/event-context.ts'
 import type { ShownResult } from './chat-typing.ts'
@@ -33,7 +32,7 @@ const neverAborted = new AbortController().signal
 
 export class TypingRequests {
   readonly #deps: Deps
-  readonly #limits = new Map<string, Semaphore>()
+  readonly #limits = new KeyedLimits<string>(requestsPerOrigin)
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -66,14 +65,9 @@ export class TypingRequests {
     return setTyping({ ...target, conversationId: found.id, sourceId: found.sourceId }, isTyping)
   }
 
-  async #limited({ destination }: Target, work: () => Promise<Shown>): Promise<Shown> {
+  #limited({ destination }: Target, work: () => Promise<Shown>): Promise<Shown> {
     const { origin } = new URL(destination.baseUrl)
-    const leave = await getOrCreate(this.#limits, origin, () => new Semaphore(requestsPerOrigin)).enter(neverAborted)
-    try {
-      return await work()
-    } finally {
-      leave()
-    }
+    return this.#limits.run(origin, neverAborted, work)
   }
 }
 

@@ -20,7 +20,7 @@ async function offer(bed: OutboundBed, titles: readonly string[] = sizes, more: 
   await bed.pass(1000)
 }
 
-/** What agents see of a text, and what else is kept of it. */
+/** The customer writes a text. Returns what agents see, with the customer's own text if it is another one. */
 async function answered(bed: OutboundBed, text: string, changes: Parameters<OutboundBed['hears']>[1] = {}) {
   const { content, originalText } = await bed.hears(text, changes)
   return originalText === undefined ? content : { content, originalText }

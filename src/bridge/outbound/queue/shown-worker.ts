@@ -3,9 +3,8 @@
 
 import type { DestinationKey, RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { getOrCreate } from '../../../lib/keyed.ts'
 import type { Log } from '../../../lib/log.ts'
-import { Semaphore } from '../../../lib/queues/semaphore.ts'
+import { KeyedLimits } from '../../../lib/queues/keyed-limits.ts'
 import type { DueLook, ShownStore } from '../../../storage/stores/messages/shown-store.ts'
 import type { GivenAnswers } from './given-answers.ts'
 import type { ShownLook } from './shown-look.ts'
@@ -34,7 +33,7 @@ export class ShownWorker {
   readonly #deps: Deps
   readonly #stop = new AbortController()
   readonly #looks = new Map<RowId, Promise<void>>()
-  readonly #limits = new Map<DestinationKey, Semaphore>()
+  readonly #limits = new KeyedLimits<DestinationKey>(looksPerDestination)
   /** Rows whose next look became due while one was under way. */
   readonly #again = new Set<RowId>()
   #isWoken = false
@@ -91,14 +90,8 @@ export class ShownWorker {
   async #look(id: RowId, destination: DestinationKey): Promise<void> {
     const { look, log } = this.#deps
     const { signal } = this.#stop
-    const limit = getOrCreate(this.#limits, destination, () => new Semaphore(looksPerDestination))
     try {
-      const leave = await limit.enter(signal)
-      try {
-        await look.lookIfDue(id)
-      } finally {
-        leave()
-      }
+      await this.#limits.run(destination, signal, () => look.lookIfDue(id))
     } catch (err) {
       if (!signal.aborted)
         log.error({ err, queue_id: id }, 'what the helpdesk shows of a message could not be followed')

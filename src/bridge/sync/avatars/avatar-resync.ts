@@ -28,7 +28,7 @@ export type ResyncResult = { scanned: number; skipped: number; queued: number; p
 
 /** Chatwoot has 15 contacts on a page. */
 const mostPages = 200
-/** Between two pages, so that messages do not wait for the helpdesk. */
+/** The pause between two pages. Without it messages would wait for the helpdesk. */
 const pageMs = 50
 
 export class AvatarResync implements PerInstance {

@@ -1,4 +1,4 @@
-// Whose picture a contact has, and whether a picture is fresh.
+// Says whether the picture of a contact is ours or an agent's, and whether it is still fresh.
 
 import type { ContactPicture } from '../../../storage/stores/people/contact-picture-store.ts'
 

@@ -15,9 +15,8 @@ import type { Receipt } from '../../../core/realtime.ts'
 import { isHigher } from '../../../core/tick.ts'
 import type { Tick } from '../../../core/tick.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { getOrCreate } from '../../../lib/keyed.ts'
 import type { Log } from '../../../lib/log.ts'
-import { Semaphore } from '../../../lib/queues/semaphore.ts'
+import { KeyedLimits } from '../../../lib/queues/keyed-limits.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { ReceiptTarget, TickStore } from '../../../storage/stores/messages/tick-store.ts'
 import type { People } from '../../people/people.ts'
@@ -56,7 +55,7 @@ export class ReceiptIntake implements PerInstance {
   #collected: ReceiptEntry[] = []
   /** The entries that are being stored. */
   #batch: readonly ReceiptEntry[] = []
-  readonly #seenLimits = new Map<DestinationKey, Semaphore>()
+  readonly #seenLimits = new KeyedLimits<DestinationKey>(seenPerDestination)
   #cancelNext: (() => void) | undefined
   #isWorking = false
   #isStopped = false
@@ -178,15 +177,10 @@ export class ReceiptIntake implements PerInstance {
     const { markSeen, log } = this.#deps
     const newest = group.reduce((high, { row: { id } }) => (id > high ? id : high), '')
     const read = { instance: entry.instance, destination: row.destination, newest }
-    const limit = getOrCreate(this.#seenLimits, row.destination, () => new Semaphore(seenPerDestination))
     try {
-      const leave = await limit.enter(entry.gone)
-      try {
-        const result = await markSeen({ ...read, conversationId: row.conversationId ?? 0 })
-        for (const one of group) this.#end(one.entry, result)
-      } finally {
-        leave()
-      }
+      const mark = () => markSeen({ ...read, conversationId: row.conversationId ?? 0 })
+      const result = await this.#seenLimits.run(row.destination, entry.gone, mark)
+      for (const one of group) this.#end(one.entry, result)
     } catch (err) {
       if (!entry.gone.aborted) log.warn({ err }, 'a chat that was read on the phone could not be looked up yet')
       for (const one of group) this.#waiting.add(one.entry)

@@ -3,9 +3,8 @@
 import type { DestinationKey, InstanceName } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { getOrCreate } from '../../../lib/keyed.ts'
 import type { Log } from '../../../lib/log.ts'
-import { Semaphore } from '../../../lib/queues/semaphore.ts'
+import { KeyedLimits } from '../../../lib/queues/keyed-limits.ts'
 import type { DueTick, TickStore } from '../../../storage/stores/messages/tick-store.ts'
 import type { TickSetter } from './tick-setter.ts'
 
@@ -32,7 +31,7 @@ export class TickWorker implements PerInstance {
   readonly #stop = new AbortController()
   /** By destination and message. */
   readonly #works = new Map<string, Work>()
-  readonly #limits = new Map<DestinationKey, Semaphore>()
+  readonly #limits = new KeyedLimits<DestinationKey>(perDestination)
   readonly #inWork = new Map<DestinationKey, number>()
   /** Messages that became due again while they were in work. */
   readonly #again = new Set<string>()
@@ -97,14 +96,8 @@ export class TickWorker implements PerInstance {
   async #set(due: DueTick): Promise<boolean> {
     const { setter, log } = this.#deps
     const { signal } = this.#stop
-    const limit = getOrCreate(this.#limits, due.destination, () => new Semaphore(perDestination))
     try {
-      const leave = await limit.enter(signal)
-      try {
-        await setter.setIfDue(due)
-      } finally {
-        leave()
-      }
+      await this.#limits.run(due.destination, signal, () => setter.setIfDue(due))
       return true
     } catch (err) {
       if (!signal.aborted)

@@ -113,7 +113,7 @@ export class TickStore {
       .select('status')
       .where('destination', '=', destination)
       .where('message_id', '=', messageId)
-      // A row without a reason was made from a change of the message and decides nothing.
+      // A refused row without a reason only remembers a change of the message. Any other row says more, so it comes first.
       .orderBy(sql`CASE WHEN status = 'refused' AND reason IS NULL THEN 1 ELSE 0 END`)
     const [found, [newest]] = await Promise.all([
       this.#database.read(parts),
