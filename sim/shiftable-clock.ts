@@ -19,7 +19,9 @@ export class ShiftableClock implements SimClock {
   }
 
   after(ms: number, work: () => void): () => void {
-    const timer: Timer = { at: this.now() + ms, order: this.#order++, work, handle: setTimeout(() => undefined, 0) }
+    // The time of day stays a whole number after a move to the end of a timer.
+    const at = this.now() + Math.ceil(ms)
+    const timer: Timer = { at, order: this.#order++, work, handle: setTimeout(() => undefined, 0) }
     this.#timers.add(timer)
     this.#arm(timer)
     return () => {

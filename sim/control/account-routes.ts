@@ -5,6 +5,7 @@ import { BufferJSON } from '../network/library.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { ControlError, type Fields } from './fields.ts'
 import type { RouteTable } from './route-table.ts'
+import { historyRoutes } from './history-routes.ts'
 import { readQr } from './read-qr.ts'
 import { accountView } from './views.ts'
 import { correspondentAt, recipientAt, setTimer, writeMessage } from './write-message.ts'
@@ -55,13 +56,7 @@ export function accountRoutes(network: SimNetwork): RouteTable {
       const person = correspondentAt(network, body.text('person'))
       phoneOf(params).saveContact(person, body.optionalText('name'))
     },
-    'POST /accounts/:phone/history': ({ params, body }) => {
-      const chat = recipientAt(network, body.text('chat'))
-      const from = body.optionalText('from')
-      const author = from === undefined ? undefined : correspondentAt(network, from).user
-      const past = { text: body.text('text'), at: body.whole('at', { min: 0 }), ...defined({ from: author }) }
-      return { id: phoneOf(params).remember(chat, past) }
-    },
+    ...historyRoutes(network, phoneOf),
   }
 }
 

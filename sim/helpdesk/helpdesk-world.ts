@@ -43,6 +43,16 @@ export class HelpdeskWorld {
     return { id, token }
   }
 
+  /** Adds a bot to a helpdesk inbox. The bot is called at this address. */
+  connectBot(name: string, outgoingUrl: string, inboxId = 1): { id: number; token: string; secret: string } {
+    const { desk } = this.#office
+    const inbox = desk.state.inboxes.get(inboxId)
+    if (!inbox) throw new Error(`there is no inbox ${inboxId}`)
+    inbox.agentBot = addBot(desk, inbox.account, { name, outgoingUrl })
+    const { id, token, secret } = inbox.agentBot
+    return { id, token, secret }
+  }
+
   /** A person who is online gets conversations assigned in helpdesk inboxes with auto-assignment. */
   setOnline(userId: number, isOnline: boolean): void {
     const user = this.#office.desk.state.users.get(userId)

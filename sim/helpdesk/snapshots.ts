@@ -58,6 +58,10 @@ export type SeenConversation = {
   contactTypingSince: number | null
   customAttributes: Attributes
   labels: string[]
+  createdAt: number
+  lastActivityAt: number
+  firstReplyCreatedAt: number | null
+  waitingSince: number | null
   messageCount: number
 }
 
@@ -123,6 +127,10 @@ export function seeConversation(row: ConversationRow): SeenConversation {
     contactTypingSince: row.contactTypingSince,
     customAttributes: { ...row.customAttributes },
     labels: [...row.labels],
+    createdAt: row.createdAt,
+    lastActivityAt: row.lastActivityAt,
+    firstReplyCreatedAt: row.firstReplyCreatedAt,
+    waitingSince: row.waitingSince,
     messageCount: row.messages.length,
   }
 }

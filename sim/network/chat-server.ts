@@ -1,5 +1,6 @@
 // Assembles the simulated server from its parts: directory, routing, query answers, pairing and delivery.
 import { appStateAnswers } from './accounts/app-state.ts'
+import type { HistoryWish } from './accounts/history-wish.ts'
 import { PairingDesk } from './accounts/pairing-desk.ts'
 import type { SimPhone } from './accounts/sim-phone.ts'
 import { Faults } from './faults.ts'
@@ -97,11 +98,12 @@ export class ChatServer {
     this.door = this.#makeDoor()
   }
 
-  addCompanion(phone: SimPhone, id: number, keys: CompanionKeys): CompanionDevice {
+  addCompanion(phone: SimPhone, id: number, keys: CompanionKeys, wish?: HistoryWish): CompanionDevice {
     const random = this.#random.fork(`${phone.user.phone} device ${id}`)
     const filter = this.faults.filter.bind(this.faults)
     const options = this.#delivery
     const device = new CompanionDevice({ user: phone.user, id, keys, random, clock: this.#clock, filter, options })
+    if (wish) device.historyWish = wish
     phone.user.devices.set(id, device)
     this.watch.tell(device, 'add')
     return device

@@ -16,8 +16,8 @@ type Changes = {
   firstReplyCreatedAt?: number
 }
 
-/** The author of the change: a user, the system, or the arrival of a message. */
-export type ChangedBy = UserRow | 'system' | 'incoming message'
+/** The author of the change: a user, the system, the arrival of a message, or a bot that cannot be reached. */
+export type ChangedBy = UserRow | 'system' | 'incoming message' | 'failing bot'
 
 const wireNames: Record<keyof Changes, string> = {
   status: 'status',
@@ -67,6 +67,7 @@ function afterStatusChange(desk: Desk, conversation: ConversationRow, by: Change
 
 function statusSentence(status: ConversationStatus, by: ChangedBy): string {
   if (by === 'incoming message') return 'System reopened the conversation due to a new incoming message.'
+  if (by === 'failing bot') return 'Conversation was marked open by system due to an error with the agent bot.'
   const verbs: Record<ConversationStatus, string> = {
     open: 'reopened',
     resolved: 'marked resolved',

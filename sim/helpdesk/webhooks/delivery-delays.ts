@@ -39,3 +39,8 @@ function isOvertakenByAudio(desk: Desk, { message }: MessageChange): boolean {
   const isUpdated = features.audioUpdate && attachments.some(({ fileType }) => fileType === 'audio')
   return isUpdated && choices.chance(settings.quirks.audioFirst, 'audio', id)
 }
+
+/** A bot that answers 429 or 500 is called three times. Undefined: no further call follows. */
+export function botRetryMs(reason: string, tries: number): number | undefined {
+  return /^(?:429|500)\b/.test(reason) ? [4_000, 6_000][tries] : undefined
+}

@@ -1,7 +1,8 @@
 // Delivers webhooks as Chatwoot does: a dispatcher job builds the body, a worker posts it later. Several workers post at
-// the same time, so callbacks swap. A failed delivery is not repeated.
+// the same time, so callbacks swap. A failed delivery is not repeated, except to a bot.
 
 import { runAutomations } from '../desk/automation.ts'
+import { changeConversation } from '../desk/change-conversation.ts'
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'
 import { EventLog } from '../../event-log.ts'
@@ -13,7 +14,7 @@ import type { WebhookBody } from '../json/webhook-json.ts'
 import { misfit } from '../schemas/schema-check.ts'
 import { AnyEvent } from '../schemas/webhook-schemas.ts'
 import type { MessageRow } from '../state/rows.ts'
-import { eventDelay, isOvertakenByReply, overtakenMs, postDelay } from './delivery-delays.ts'
+import { botRetryMs, eventDelay, isOvertakenByReply, overtakenMs, postDelay } from './delivery-delays.ts'
 import type { JobQueue } from './job-queue.ts'
 import { postWebhook } from './webhook-client.ts'
 import { headersFor, isGone, isHeard, targetsOf } from './webhook-targets.ts'
@@ -31,8 +32,8 @@ export type Delivery = {
 }
 
 type Deps = { source: JsonSource; jobs: JobQueue; complain: (what: string) => void }
-/** `number` counts the events. */
-type Post = { target: Target; number: number; event: HelpdeskEvent; body: WebhookBody }
+/** `number` counts the events, and `tries` the earlier attempts. */
+type Post = { target: Target; number: number; event: HelpdeskEvent; body: WebhookBody; tries?: number }
 type Hold = { promise: Promise<void>; release: () => void }
 
 export class WebhookDispatcher {
@@ -166,12 +167,23 @@ export class WebhookDispatcher {
       const reason = (error as Error).message
       this.deliveries.add({ ...delivery, status: Number.parseInt(reason) || 0, error: reason })
       if ((error as Error).name === 'AbortError') this.#repeat(post)
+      else if (target.kind === 'bot') this.#callBotAgain(post, reason)
       else if (target.kind === 'inbox' && 'message' in event) await this.#markFailed(event.message, reason)
     }
   }
 
   #repeat(post: Post): void {
     this.#deps.jobs.enqueueNow(() => (isGone(this.#desk, post.event) ? undefined : this.#deliver(post)))
+  }
+
+  /** When a bot has failed for good, the conversation of the message is handed to the agents. */
+  #callBotAgain(post: Post, reason: string): void {
+    const { tries = 0, event } = post
+    const gap = botRetryMs(reason, tries)
+    if (gap !== undefined) this.#deps.jobs.enqueue(gap, () => this.#deliver({ ...post, tries: tries + 1 }))
+    else if ('message' in event && event.message.conversation.status === 'pending') {
+      changeConversation(this.#desk, event.message.conversation, { status: 'open' }, 'failing bot')
+    }
   }
 
   /** Chatwoot marks the message by itself, long before the bridge can say its own reason. */

@@ -4,13 +4,25 @@ import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import type { AccountRow, InboxRow } from '../state/rows.ts'
 import { signatureHeaders } from './webhook-signature.ts'
 
-export type Target = { kind: 'inbox' | 'account'; url: string; secret: string }
+export type Target = { kind: 'inbox' | 'account' | 'bot'; url: string; secret: string }
+
+/** What the bot of a helpdesk inbox is told of. It is not told of a new conversation and of typing. */
+const botEvents: ReadonlySet<HelpdeskEvent['event']> = new Set([
+  'message_created',
+  'message_updated',
+  'conversation_updated',
+  'conversation_status_changed',
+])
 
 export function targetsOf({ state }: Desk, event: HelpdeskEvent): Target[] {
   const { account, inbox } = placeOf(event)
   const targets: Target[] = []
   if (inbox?.channel.webhookUrl) {
     targets.push({ kind: 'inbox', url: inbox.channel.webhookUrl, secret: inbox.channel.secret })
+  }
+  const bot = inbox?.agentBot
+  if (bot?.outgoingUrl && botEvents.has(event.event)) {
+    targets.push({ kind: 'bot', url: bot.outgoingUrl, secret: bot.secret })
   }
   for (const hook of state.accountWebhooks.all()) {
     if (hook.account !== account || !hook.subscriptions.includes(event.event)) continue
@@ -25,7 +37,7 @@ export function headersFor(
   text: string,
   deliveryId: string,
 ): Record<string, string> {
-  const isSigned = kind === 'inbox' ? features.signedWebhooks : features.signedAccountWebhooks
+  const isSigned = kind === 'account' ? features.signedAccountWebhooks : features.signedWebhooks
   return {
     ...(features.deliveryHeader ? { 'X-Chatwoot-Delivery': deliveryId } : {}),
     ...(isSigned ? signatureHeaders(secret, text, clock.now()) : {}),

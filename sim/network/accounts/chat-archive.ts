@@ -1,103 +1,155 @@
 // The messages that a phone keeps of its chats. Companions get their history from here.
-import type { proto } from '../library.ts'
-import { User, type Addressing } from '../server/user.ts'
-import type { ChatTimer } from '../people/chat-timers.ts'
+import { proto } from '../library.ts'
+import { text as textContent } from '../people/contents.ts'
 import type { ChatTarget } from '../people/sent-message.ts'
+import { User, type Addressing } from '../server/user.ts'
+import {
+  changeIn,
+  edited,
+  keyOf,
+  revoked,
+  withReaction,
+  type ArchivedMessage,
+  type PastMessage,
+} from './archived-message.ts'
 
-export type PastMessage = {
-  text?: string
-  message?: proto.IMessage
-  /** The author. The default is the owner of the phone. */
-  from?: User
-  /** Unix seconds. */
-  at: number
-  id?: string
+const { Status } = proto.WebMessageInfo
+
+/**
+ * How a companion learns that a LID and a phone number are one person: from the chat, from the list of pairs, from the
+ * receipts of the owner's messages, or not at all.
+ */
+export type PairSource = 'chat' | 'list' | 'receipts' | 'nowhere'
+export type ChatForm = { addressing?: Addressing; pair?: PairSource }
+export type ArchivedChat = {
+  target: ChatTarget
+  jid: string
+  pair: PairSource
+  /** Oldest first, as long as `isSorted` is true. */
+  messages: ArchivedMessage[]
+  byId: Map<string, ArchivedMessage>
+  isSorted: boolean
+  /** How many messages of the present the chat has. */
+  passing: number
 }
-type Chat = { target: ChatTarget; messages: proto.IWebMessageInfo[] }
 type Deps = {
   owner: User
   addressing: Addressing
+  /** How many messages of the present each chat keeps. */
   limit: number
   freshId: () => string
-  timerOf: (chat: User) => ChatTimer | undefined
 }
 
 export class ChatArchive {
   readonly #deps: Deps
-  readonly #chats = new Map<string, Chat>()
+  readonly #chats = new Map<ChatTarget, ArchivedChat>()
+  #added = 0
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
+  /** Sets the address under which the phone keeps a chat. It must be set before the first message. */
+  open(target: ChatTarget, { addressing = this.#deps.addressing, pair = 'chat' }: ChatForm = {}): ArchivedChat {
+    const known = this.#chats.get(target)
+    if (known) return known
+    const jid = target instanceof User ? target.jid(addressing) : target.jid
+    const chat: ArchivedChat = { target, jid, pair, messages: [], byId: new Map(), isSorted: true, passing: 0 }
+    this.#chats.set(target, chat)
+    return chat
+  }
+
+  /** Adds a message that stays. Returns its id. */
   add(target: ChatTarget, past: PastMessage): string {
-    const { owner, freshId, limit } = this.#deps
-    const jid = this.#jid(target)
-    const chat = this.#chats.get(jid) ?? { target, messages: [] }
-    this.#chats.set(jid, chat)
-    const id = past.id ?? freshId()
-    const author = past.from ?? owner
-    const participant = target instanceof User ? {} : { participant: author.jid(target.addressing) }
-    chat.messages.push({
-      key: { remoteJid: jid, fromMe: author === owner, id, ...participant },
-      message: past.message ?? { conversation: past.text ?? '' },
-      messageTimestamp: past.at,
-      ...(author === owner ? {} : { pushName: author.pushName }),
-      ...participant,
-    })
-    if (chat.messages.length > limit) chat.messages.shift()
-    return id
+    return this.#push(this.open(target), past, true)
   }
 
-  /** The newest messages of every chat, newest first. */
-  recent(perChat: number): proto.IConversation[] {
-    return [...this.#chats.values()].map((chat) => this.#conversation(chat, this.#newestFirst(chat).slice(0, perChat)))
+  /** Adds a message of the present. Changes of earlier messages go to those messages. */
+  note(target: ChatTarget, past: PastMessage & { id: string; message: proto.IMessage }): void {
+    const chat = this.open(target)
+    const { owner, limit } = this.#deps
+    const change = changeIn(past.message, keyOf(chat.jid, target, past.from ?? owner, owner, past.id), past.at)
+    const changed = change && chat.byId.get(change.id)
+    if (changed) changed.info = change.apply(changed.info)
+    else this.#push(chat, past, false)
+    // Dropping many at once keeps the cost of one message constant.
+    if (chat.passing > 2 * limit) this.#dropOldest(chat, chat.passing - limit)
   }
 
-  /** The messages of one chat that are older than the given one, newest first. */
-  before(jid: string, oldestId: string, count: number): proto.IConversation[] {
-    const chat = [...this.#chats.values()].find((one) => this.#addresses(one.target).includes(jid))
-    if (!chat) return []
-    const messages = this.#newestFirst(chat)
-    const anchor = messages.findIndex((one) => one.key?.id === oldestId)
-    return [this.#conversation(chat, anchor < 0 ? [] : messages.slice(anchor + 1, anchor + 1 + count))]
+  chats(): ArchivedChat[] {
+    return [...this.#chats.values()]
+  }
+
+  oldestFirst(chat: ArchivedChat): readonly ArchivedMessage[] {
+    if (!chat.isSorted) chat.messages.sort((one, two) => timeOf(one) - timeOf(two) || one.order - two.order)
+    chat.isSorted = true
+    return chat.messages
   }
 
   find(id: string): proto.IWebMessageInfo | undefined {
-    return [...this.#chats.values()].flatMap((chat) => chat.messages).find((one) => one.key?.id === id)
+    for (const chat of this.#chats.values()) {
+      const found = chat.byId.get(id)
+      if (found) return found.info
+    }
+    return undefined
   }
 
-  people(): User[] {
-    return [...this.#chats.values()].flatMap(({ target }) =>
-      target instanceof User ? [target] : [...target.members()].filter((one) => one !== this.#deps.owner),
-    )
+  #push(chat: ArchivedChat, past: PastMessage, isRemembered: boolean): string {
+    const message: ArchivedMessage = { info: this.#info(chat, past), order: ++this.#added, isRemembered }
+    const last = chat.messages.at(-1)
+    if (last && timeOf(last) > past.at) chat.isSorted = false
+    chat.messages.push(message)
+    if (!isRemembered) chat.passing += 1
+    const id = message.info.key?.id ?? ''
+    chat.byId.set(id, message)
+    return id
   }
 
-  #newestFirst(chat: Chat): proto.IWebMessageInfo[] {
-    return chat.messages.toSorted((one, two) => Number(two.messageTimestamp ?? 0) - Number(one.messageTimestamp ?? 0))
+  #info(chat: ArchivedChat, past: PastMessage): proto.IWebMessageInfo {
+    const { owner, freshId } = this.#deps
+    const { target, jid } = chat
+    const author = past.from ?? owner
+    const key = keyOf(jid, target, author, owner, past.id ?? freshId())
+    const message = past.message ?? textContent(past.text ?? '', this.#quotation(chat, past.quote))
+    const participant = key.participant == null ? {} : { participant: key.participant }
+    const more = author === owner ? ownFields(chat, past.at) : { pushName: author.pushName }
+    const plain: proto.IWebMessageInfo = { key, message, messageTimestamp: past.at, ...more, ...participant }
+    const written = past.edited === undefined ? plain : edited(plain, textContent(past.edited), past.at)
+    if (past.revoked) return revoked(written)
+    return (past.reactions ?? []).reduce((info, { emoji, from = owner, at = past.at }) => {
+      const own = keyOf(jid, target, from, owner, freshId())
+      return withReaction(info, { key: own, text: emoji, senderTimestampMs: at * 1000, unread: false })
+    }, written)
   }
 
-  #conversation({ target }: Chat, messages: proto.IWebMessageInfo[]): proto.IConversation {
-    const id = this.#jid(target)
-    const known =
-      target instanceof User
-        ? { pnJid: target.pnJid, lidJid: target.lidJid, ...this.#timer(target) }
-        : { name: 'subject' in target ? String(target.subject) : '' }
-    const conversationTimestamp = messages[0]?.messageTimestamp ?? 0
-    return { id, ...known, conversationTimestamp, messages: messages.map((message) => ({ message })) }
+  #quotation({ byId, jid }: ArchivedChat, id: string | undefined): proto.IContextInfo | undefined {
+    const quoted = id === undefined ? undefined : byId.get(id)?.info
+    if (!quoted) return undefined
+    const { key, message } = quoted
+    const other = key?.fromMe ? this.#deps.owner.pnJid : jid
+    const about = { stanzaId: key?.id ?? '', participant: key?.participant ?? other }
+    return { ...about, ...(message ? { quotedMessage: message } : {}) }
   }
 
-  #timer(person: User): Pick<proto.IConversation, 'ephemeralExpiration' | 'ephemeralSettingTimestamp'> {
-    const timer = this.#deps.timerOf(person)
-    if (!timer || timer.setAt === 0) return {}
-    return { ephemeralExpiration: timer.seconds, ephemeralSettingTimestamp: timer.setAt }
+  #dropOldest(chat: ArchivedChat, count: number): void {
+    let left = count
+    chat.messages = this.oldestFirst(chat).filter(({ info, isRemembered }) => {
+      if (isRemembered || left === 0) return true
+      left -= 1
+      chat.byId.delete(info.key?.id ?? '')
+      return false
+    })
+    chat.passing -= count
   }
+}
 
-  #jid(target: ChatTarget): string {
-    return target instanceof User ? target.jid(this.#deps.addressing) : target.jid
-  }
+export function timeOf({ info }: ArchivedMessage): number {
+  return Number(info.messageTimestamp ?? 0)
+}
 
-  #addresses(target: ChatTarget): string[] {
-    return target instanceof User ? [target.pnJid, target.lidJid] : [target.jid]
-  }
+/** What a phone knows of a message of its owner: who got it, and who read it. */
+function ownFields({ target, pair }: ArchivedChat, at: number): Partial<proto.IWebMessageInfo> {
+  if (!(target instanceof User)) return { status: Status.DELIVERY_ACK }
+  const userJid = pair === 'chat' || pair === 'receipts' ? target.pnJid : target.lidJid
+  return { status: Status.READ, userReceipt: [{ userJid, receiptTimestamp: at, readTimestamp: at }] }
 }

@@ -10,6 +10,7 @@ import { child, describeStanza, requiredBytes, stanza, unixSeconds, type Stanza 
 import { clientProps } from './lid-migration.ts'
 import { CodeLinking } from './code-linking.ts'
 import { isCounterSigned, sealIdentity, signDeviceIdentity } from './device-identity.ts'
+import { historyWish, type HistoryWish } from './history-wish.ts'
 import { companionKeys, type Offer } from './pairing-offer.ts'
 import { passkeyRequest } from './passkey-request.ts'
 import type { SimPhone } from './sim-phone.ts'
@@ -21,7 +22,7 @@ type Deps = {
   refs: number
   rotationMs: number
   complain: (problem: string) => void
-  link: (phone: SimPhone, deviceId: number, keys: CompanionKeys) => void
+  link: (phone: SimPhone, deviceId: number, keys: CompanionKeys, wish: HistoryWish) => void
 }
 
 /** As on the real network: the first reference is valid for three rotations, each later one for one rotation more. */
@@ -46,7 +47,8 @@ export class PairingDesk {
       connection.end()
     })
     const keys = companionKeys(payload.devicePairingData, noiseKey)
-    this.#offers.set(connection, { connection, keys, refs, openedAt: clock.now(), cancelTimeout })
+    const wish = historyWish(payload)
+    this.#offers.set(connection, { connection, keys, wish, refs, openedAt: clock.now(), cancelTimeout })
     const nodes = refs.map((ref) => stanza('ref', {}, Buffer.from(ref)))
     const attributes = { from: SERVER_JID, type: 'set', id: random.hex(6), xmlns: 'md' }
     connection.send(stanza('iq', attributes, [stanza('pair-device', {}, nodes)]))
@@ -138,7 +140,7 @@ export class PairingDesk {
     }
     offer.cancelTimeout()
     this.#offers.delete(offer.connection)
-    this.#deps.link(signing.phone, signing.deviceId, offer.keys)
+    this.#deps.link(signing.phone, signing.deviceId, offer.keys, offer.wish)
     offer.connection.end(stanza('stream:error', { code: '515' }))
     signing.done()
     offer.code?.done()

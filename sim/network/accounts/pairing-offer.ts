@@ -3,6 +3,7 @@ import type { CompanionKeys } from '../server/companion-device.ts'
 import type { Connection, LoginPayload } from '../wire/connection.ts'
 import type { CodePairing } from './code-pairing.ts'
 import type { SignedIdentity } from './device-identity.ts'
+import type { HistoryWish } from './history-wish.ts'
 import type { SimPhone } from './sim-phone.ts'
 
 type Done = (error?: Error) => void
@@ -10,6 +11,7 @@ export type Hello = { phone: string; wrappedEphemeral: Buffer; ref: string }
 export type Offer = {
   connection: Connection
   keys: CompanionKeys
+  wish: HistoryWish
   refs: string[]
   openedAt: number
   cancelTimeout: () => void

@@ -18,10 +18,12 @@ import { STATUS_JID } from '../wire/jid.ts'
 import { stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { Mutation } from './app-state-cipher.ts'
 import { AppState, type Collection } from './app-state.ts'
-import { ChatArchive, type PastMessage } from './chat-archive.ts'
+import type { PastMessage } from './archived-message.ts'
+import { ChatArchive, type ChatForm } from './chat-archive.ts'
 import { companionAnswers } from './companion-answers.ts'
-import { historyChunk, keyShare } from './history.ts'
+import { keyShare, type HistoryChunk } from './history.ts'
 import { mappingSync } from './lid-migration.ts'
+import { PhoneHistory } from './phone-history.ts'
 
 type CompanionState = 'online' | 'offline' | 'unlinked'
 export type CompanionEvent = { device: number; state: CompanionState; at: number }
@@ -31,8 +33,7 @@ export interface CompanionOffice {
 }
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; office: CompanionOffice }
 
-/** Messages per chat that a new companion gets, and that the phone keeps. */
-const RECENT_PER_CHAT = 20
+/** Messages per chat that the phone keeps besides those that it was told to remember. */
 const KEPT_PER_CHAT = 1_000
 /** Contents that change another message. A phone does not mark them as read. */
 const NOT_READ = new Set(['reactionMessage', 'protocolMessage', 'pollUpdateMessage'])
@@ -41,25 +42,25 @@ export class SimPhone extends FileAuthor {
   readonly companionEvents: EventLog<CompanionEvent>
   readonly appState: AppState
   readonly archive: ChatArchive
+  readonly history: PhoneHistory
   readonly #office: CompanionOffice
   readonly #read = new Set<string>()
   latestDeviceId = 0
   /** While true, the server asks for a passkey when this account links a companion. */
   asksPasskey = false
+  #isOffline = false
+  readonly #postponed: (() => void)[] = []
 
   constructor({ user, parts, random, office }: Deps) {
     super({ user, parts, random, devices: 1 })
     this.#office = office
     this.appState = new AppState(random.fork('app state'))
     const freshId = (): string => `3A${random.hex(9)}`
+    const { addressing, media: host, clock } = parts
+    this.archive = new ChatArchive({ owner: user, addressing, limit: KEPT_PER_CHAT, freshId })
     const timerOf = (chat: User) => this.timers.of(chat)
-    this.archive = new ChatArchive({
-      owner: user,
-      addressing: parts.addressing,
-      limit: KEPT_PER_CHAT,
-      freshId,
-      timerOf,
-    })
+    const historyRandom = random.fork('history')
+    this.history = new PhoneHistory({ archive: this.archive, owner: user, host, random: historyRandom, clock, timerOf })
     const name = { index: ['setting_pushName'], value: { pushNameSetting: { name: user.pushName } }, apiVersion: 1 }
     this.appState.change('critical_block', name)
     user.nctSalt = random.fork('nct salt').bytes(32)
@@ -175,34 +176,51 @@ export class SimPhone extends FileAuthor {
     for (const device of this.companions) this.tell(device, mappingSync(users, this.parts.clock.now()))
   }
 
+  /** While true, the phone answers no request of its companions. It answers them when it is back. */
+  get isOffline(): boolean {
+    return this.#isOffline
+  }
+
+  set isOffline(isOffline: boolean) {
+    this.#isOffline = isOffline
+    if (!isOffline) for (const answer of this.#postponed.splice(0)) answer()
+  }
+
   /** Adds a message that is older than every companion. Companions get it as history. Returns the id of the message. */
   remember(chat: Recipient, past: PastMessage): string {
     return this.archive.add(chatOf(chat), past)
   }
 
-  /** Sends a new companion the app-state key and then the whole history. */
+  /** Sets how the phone keeps a chat: under which address, and where companions learn the other one. */
+  keepChat(chat: Recipient, form: ChatForm): void {
+    this.archive.open(chatOf(chat), form)
+  }
+
+  /** Sends a new companion the app-state key and then the history that it asked for. */
   onboard(device: CompanionDevice): void {
     device.onboarded = true
-    const conversations = this.archive.recent(RECENT_PER_CHAT)
-    const people = this.archive.people()
     this.tell(device, keyShare(this.appState.key, this.parts.clock.now()))
-    const chunk = { conversations, people, chunkOrder: 0, progress: 50 }
-    this.tell(device, historyChunk({ syncType: 'bootstrap', ...chunk, nctSalt: this.user.nctSalt }))
-    this.tell(device, historyChunk({ syncType: 'pushNames', people, chunkOrder: 1, progress: 100 }))
-    this.tell(device, historyChunk({ syncType: 'recent', chunkOrder: 1, progress: 100 }))
+    for (const message of this.history.forCompanion(device.historyWish)) this.tell(device, message)
+  }
+
+  /** Sends a piece of history that is not in the archive to all companions. */
+  sendHistory(chunk: HistoryChunk): void {
+    for (const device of this.companions) this.tell(device, this.history.carry(chunk))
   }
 
   override write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const sent = super.write(chat, message, options)
     const at = options.timestamp ?? Number(unixSeconds(this.parts.clock))
     if (chat instanceof User || chat.jid !== STATUS_JID)
-      this.archive.add(chat, { message: sent.message, at, id: sent.id })
+      this.archive.note(chat, { message: sent.message, at, id: sent.id })
     return sent
   }
 
   override onMessage(device: LocalDevice, received: ReceivedMessage): void {
     if (received.stanza.attrs.category === 'peer') {
-      this.#answerPeer(received)
+      this.#whenOnline(() => {
+        this.#answerPeer(received)
+      })
       return
     }
     super.onMessage(device, received)
@@ -210,13 +228,13 @@ export class SimPhone extends FileAuthor {
     const { id, from, message, stanza: node } = received
     const content = message.deviceSentMessage?.message ?? message
     const past = { id, from, message: content, at: Number(node.attrs.t ?? unixSeconds(this.parts.clock)) }
-    this.archive.add(this.chatTarget(received.chat), past)
+    this.archive.note(this.chatTarget(received.chat), past)
   }
 
   #answerPeer({ id, fromDevice, message }: ReceivedMessage): void {
     const device = this.companions.find((one) => one.id === fromDevice)
     if (!device) return
-    for (const answer of companionAnswers(this.archive, id, message)) this.tell(device, answer)
+    for (const answer of companionAnswers(this, id, message)) this.tell(device, answer)
   }
 
   override onReceipt(own: LocalDevice, receipt: Stanza): void {
@@ -224,6 +242,17 @@ export class SimPhone extends FileAuthor {
       super.onReceipt(own, receipt)
       return
     }
+    this.#whenOnline(() => {
+      this.#renewMedia(receipt)
+    })
+  }
+
+  #whenOnline(answer: () => void): void {
+    if (this.#isOffline) this.#postponed.push(answer)
+    else answer()
+  }
+
+  #renewMedia(receipt: Stanza): void {
     const received = this.messages.entries.find((one) => one.id === receipt.attrs.id)
     const deps = { host: this.parts.media, random: this.random, clock: this.parts.clock, from: this.user.pnJid }
     const answer = renewMedia(receipt, received, deps)

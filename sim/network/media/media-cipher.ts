@@ -4,6 +4,8 @@ import type { SeededRandom } from '../seeded-random.ts'
 import { decryptCbc, derive, encryptCbc, hmac } from '../signal/primitives.ts'
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'document' | 'sticker'
+/** A history is a file that no message shows. */
+export type SealedKind = MediaKind | 'history'
 export type SealedMedia = {
   sealed: Buffer
   mediaKey: Buffer
@@ -12,15 +14,16 @@ export type SealedMedia = {
   fileLength: number
 }
 
-const KEY_NAMES: Record<MediaKind, string> = {
+const KEY_NAMES: Record<SealedKind, string> = {
   image: 'Image',
   sticker: 'Image',
   video: 'Video',
   audio: 'Audio',
   document: 'Document',
+  history: 'History',
 }
 
-function keysFor(kind: MediaKind, mediaKey: Uint8Array): { iv: Buffer; cipherKey: Buffer; macKey: Buffer } {
+function keysFor(kind: SealedKind, mediaKey: Uint8Array): { iv: Buffer; cipherKey: Buffer; macKey: Buffer } {
   const keys = derive(mediaKey, Buffer.alloc(0), `WhatsApp ${KEY_NAMES[kind]} Keys`, 112)
   return { iv: keys.subarray(0, 16), cipherKey: keys.subarray(16, 48), macKey: keys.subarray(48, 80) }
 }
@@ -28,7 +31,11 @@ function keysFor(kind: MediaKind, mediaKey: Uint8Array): { iv: Buffer; cipherKey
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
 
 export function sealMedia(kind: MediaKind, plain: Buffer, random: SeededRandom): SealedMedia {
-  const mediaKey = random.bytes(32)
+  return sealWith(kind, plain, random.bytes(32))
+}
+
+/** The same file and the same key always give the same bytes. */
+export function sealWith(kind: SealedKind, plain: Buffer, mediaKey: Buffer): SealedMedia {
   const { iv, cipherKey, macKey } = keysFor(kind, mediaKey)
   const encrypted = encryptCbc(cipherKey, iv, plain)
   const mac = hmac(macKey, Buffer.concat([iv, encrypted])).subarray(0, 10)
@@ -37,7 +44,7 @@ export function sealMedia(kind: MediaKind, plain: Buffer, random: SeededRandom):
 }
 
 /** Decrypts a file. Throws unless the file agrees with every hash in the message. */
-export function openMedia(kind: MediaKind, sealed: Buffer, description: Omit<SealedMedia, 'sealed'>): Buffer {
+export function openMedia(kind: SealedKind, sealed: Buffer, description: Omit<SealedMedia, 'sealed'>): Buffer {
   const { iv, cipherKey, macKey } = keysFor(kind, description.mediaKey)
   const encrypted = sealed.subarray(0, -10)
   const mac = hmac(macKey, Buffer.concat([iv, encrypted])).subarray(0, 10)

@@ -42,11 +42,17 @@ export function uploadMedia(kind: MediaKind, options: MediaOptions, deps: Deps):
 }
 
 export function mediaMessage(kind: MediaKind, options: MediaOptions, deps: Deps): proto.IMessage {
-  const message = wrap(kind, uploadMedia(kind, options, deps), options, deps.random)
+  const message = mediaWith(kind, uploadMedia(kind, options, deps), options, deps.random.bytes(64))
   return options.viewOnce === true ? { viewOnceMessageV2: { message } } : message
 }
 
-function wrap(kind: MediaKind, file: FileFields, options: MediaOptions, random: SeededRandom): proto.IMessage {
+/** A message with a file that the media host has already. */
+export function mediaWith(
+  kind: MediaKind,
+  file: FileFields,
+  options: Omit<MediaOptions, 'bytes'>,
+  waveform: Buffer = Buffer.alloc(64),
+): proto.IMessage {
   const { caption, seconds = 3 } = options
   const described = caption === undefined ? {} : { caption }
   switch (kind) {
@@ -55,7 +61,7 @@ function wrap(kind: MediaKind, file: FileFields, options: MediaOptions, random: 
     case 'video':
       return { videoMessage: { ...file, ...described, seconds, gifPlayback: options.gif ?? false } }
     case 'audio':
-      return { audioMessage: { ...file, seconds, ptt: options.voice ?? false, waveform: random.bytes(64) } }
+      return { audioMessage: { ...file, seconds, ptt: options.voice ?? false, waveform } }
     case 'sticker':
       return { stickerMessage: { ...file, width: 512, height: 512 } }
     case 'document': {

@@ -8,15 +8,20 @@ import type { SeededRandom } from '../seeded-random.ts'
 import type { CertificateAuthority } from './certificate-authority.ts'
 
 /** A fault of a stored file: gone for good, too old, cut off half-way, or changed. */
-export type MediaTrouble = 'missing' | 'expired' | 'cut' | 'corrupt'
+export type MediaTrouble = 'missing' | 'expired' | 'cut' | 'corrupt' | 'stalled'
 export type StoredMedia = { url: string; directPath: string }
-type Blob = { bytes: Buffer; type: string; trouble: MediaTrouble | undefined }
+/** A function makes the file anew for each download, so that the host does not hold it. */
+export type FileSource = Buffer | (() => Buffer)
+type Blob = { source: FileSource; type: string; trouble: MediaTrouble | undefined }
 
 export class MediaHost {
   readonly #random: SeededRandom
   readonly #server: Server
   readonly #blobs = new Map<string, Blob>()
   uploads = 0
+  /** How many files the host has sent, and how many connections clients have opened. */
+  downloads = 0
+  connections = 0
   /** How many of the next uploads the host refuses. */
   refusedUploads = 0
 
@@ -27,6 +32,7 @@ export class MediaHost {
         response.writeHead(500).end(String(error))
       })
     })
+    this.#server.on('connection', () => (this.connections += 1))
   }
 
   async open(): Promise<void> {
@@ -46,14 +52,15 @@ export class MediaHost {
     return `localhost:${(this.#server.address() as AddressInfo | null)?.port ?? 0}`
   }
 
-  put(bytes: Buffer, type = 'application/octet-stream'): StoredMedia {
+  put(source: FileSource, type = 'application/octet-stream'): StoredMedia {
     const directPath = `/v/t62/${this.#random.hex(12)}.enc?ccb=1&oh=${this.#random.hex(6)}`
-    this.#blobs.set(directPath, { bytes, type, trouble: undefined })
+    this.#blobs.set(directPath, { source, type, trouble: undefined })
     return { url: `https://${this.host}${directPath}`, directPath }
   }
 
   get(directPath: string): Buffer | undefined {
-    return this.#blobs.get(directPath)?.bytes
+    const blob = this.#blobs.get(directPath)
+    return blob && contentOf(blob)
   }
 
   /** Gives this file a fault. Undefined removes the fault. */
@@ -94,14 +101,20 @@ export class MediaHost {
     const blob = this.#blobs.get(request.url ?? '/')
     if (!blob || blob.trouble === 'missing') response.writeHead(404).end()
     else if (blob.trouble === 'expired') response.writeHead(410).end()
-    else if (blob.trouble === 'cut') cutOff(response, blob.bytes)
+    else if (blob.trouble === 'stalled') response.writeHead(200, { 'content-type': blob.type }).flushHeaders()
+    else if (blob.trouble === 'cut') cutOff(response, contentOf(blob))
     else {
-      const bytes = blob.trouble === 'corrupt' ? corrupted(blob.bytes) : blob.bytes
+      this.downloads += 1
+      const bytes = blob.trouble === 'corrupt' ? corrupted(contentOf(blob)) : contentOf(blob)
       const start = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? '0')
       response.writeHead(start > 0 ? 206 : 200, { 'content-type': blob.type, 'content-length': bytes.length - start })
       response.end(bytes.subarray(start))
     }
   }
+}
+
+function contentOf({ source }: Blob): Buffer {
+  return typeof source === 'function' ? source() : source
 }
 
 function cutOff(response: ServerResponse, bytes: Buffer): void {

@@ -1,4 +1,5 @@
 // A linked client as the server knows it: its keys, its unacknowledged stanzas, and its connection.
+import { NO_HISTORY_WISH, type HistoryWish } from '../accounts/history-wish.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { typed, untyped, verifySignature } from '../signal/curve.ts'
 import type { PublishedBundle } from '../signal/signal-device.ts'
@@ -61,6 +62,7 @@ export class CompanionDevice implements Device {
   /** True once the client has said that it is active. */
   isActive = false
   onboarded = false
+  historyWish: HistoryWish = NO_HISTORY_WISH
   bundlesHandedOut = 0
 
   constructor({ user, id, keys, random, clock, filter, options }: Deps) {
