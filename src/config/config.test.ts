@@ -232,9 +232,9 @@ test('the summary shows what was changed, without secrets and passwords', () => 
 })
 
 test('a variable that the service does not know, such as one of a later version, does not keep it from starting', () => {
-  const environment = { SERVICE_HISTORY_IMPORT_ENABLED: 'perhaps' }
+  const environment = { SERVICE_HISTORY_IMPORT_FOREVER: 'perhaps' }
   assert.equal(loadConfig(environment).http.port, 3100)
-  assert.deepEqual(unknownVariables(environment), ['SERVICE_HISTORY_IMPORT_ENABLED'])
+  assert.deepEqual(unknownVariables(environment), ['SERVICE_HISTORY_IMPORT_FOREVER'])
 })
 
 test('variables that look like ours but are not are found', () => {

@@ -48,7 +48,7 @@ export const settings = {
     inboxId: setting('DOWNSTREAM_INBOX_ID', integer(0, 2 ** 31 - 1), '0', 'Inbox id at the default Chatwoot; 0: the tenant or the instance sets it'),
     webhookSecret: setting('WEBHOOK_HMAC_SECRET', secretText, '', 'Secret that signs the callbacks of Chatwoot, beside the secrets of tenants and of helpdesk inboxes; without any secret callbacks are not verified'),
     timeout: setting('DOWNSTREAM_TIMEOUT', duration('1s', '10m'), '15s', 'Deadline of one call to Chatwoot; an upload gets its size / 256 KB/s in addition'),
-    databaseUrl: setting('DOWNSTREAM_DB_URL', url('postgres:', 'postgresql:'), '', 'PostgreSQL database of the Chatwoot at DOWNSTREAM_BASE_URL, in which headers of earlier messages are rewritten; empty: they stay'),
+    databaseUrl: setting('DOWNSTREAM_DB_URL', url('postgres:', 'postgresql:'), '', 'PostgreSQL database of the Chatwoot at DOWNSTREAM_BASE_URL, in which headers of earlier messages are rewritten and dates of imported messages are corrected; empty: headers stay, and imported messages begin with their time'),
     conversationMode: setting('SERVICE_CONVERSATION_MODE', oneOf('new', 'reopen'), 'new', 'What a message does when the last conversation is resolved: open a new one, or reopen it'),
     egressAllow: setting('SERVICE_EGRESS_ALLOW', list('hosts or CIDR ranges', isHostOrCidr), '', 'Private hosts or networks that attachment downloads may reach'),
   },
@@ -80,6 +80,11 @@ export const settings = {
     retroactivePersist: setting('SERVICE_RETROACTIVE_PERSIST', bool, 'true', 'Keep the headers of earlier messages across restarts; false: in memory only'),
     retroactiveTtl: setting('SERVICE_RETROACTIVE_TTL', duration('1h', '87600h'), '720h', 'How long the header of a message can be rewritten, at most SERVICE_MESSAGE_MAP_TTL'),
     retroactiveCap: setting('SERVICE_RETROACTIVE_CAP_PER_SENDER', integer(1, 100_000), '200', 'How many messages of a sender, the newest, can get another header'),
+  },
+  history: {
+    enabled: setting('SERVICE_HISTORY_IMPORT_ENABLED', bool, 'false', 'Import the messages that the phone has from before. New instances ask the phone for them when they are linked, unless they are created with history.enabled false'),
+    days: setting('SERVICE_HISTORY_IMPORT_DAYS', integer(1, 30), '7', 'How many days back messages are imported, unless a request or an instance says otherwise'),
+    ratePerSec: setting('SERVICE_HISTORY_IMPORT_RATE_PER_SEC', decimal(0.1, 1000), '5', 'How many messages per second all imports together post to the helpdesk'),
   },
   outbound: {
     rateLimit: setting('SERVICE_OUTGOING_RATE_LIMIT', integer(0, 100_000), '0', 'Messages per minute and instance, unless the instance has its own limit; more messages wait in order; 0: no limit'),

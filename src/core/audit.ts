@@ -30,6 +30,10 @@ export type AuditAction =
   /** WhatsApp did not confirm a logout within 30 days. */
   | 'instance.logout_expired'
   | GroupAction
+  /** A caller asked for an import of history. */
+  | 'history.import'
+  /** A caller cancelled a job. */
+  | 'job.cancel'
   | 'tenant.upsert'
   | 'tenant.patch'
   | 'tenant.delete'

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { AccountAccess, HelpdeskAccount } from './helpdesk-account.ts'
+import type { AccountAccess, HelpdeskAccount } from './helpdesk/helpdesk-account.ts'
 import type { DestinationKey } from './ids.ts'
 
 /** How a helpdesk inbox is reached. */
@@ -112,7 +112,22 @@ export type Conversation = {
   newestMessageId: number | null
   /** Null while the conversation has no message. */
   callbackSign: CallbackSign | null
+  /** The service created it for the history of its chat. New messages never go into it. */
+  isHistory?: true
 }
+
+/** A conversation for messages of the history. `mark` names it, so that a repetition of the request finds it. */
+export type PendingSpec = {
+  contact: Pick<Contact, 'id' | 'sourceId'>
+  mark: string
+  /** Live messages never go into the conversation. */
+  isHistory: boolean
+  /** Awaited before the conversation is created. Rejects when none may be created now. */
+  beforeCreation: () => Promise<void>
+}
+
+/** `isOwn` is false when the helpdesk inbox is locked to one conversation and gave back the last one of the contact. */
+export type ImportConversation = Conversation & { isOwn: boolean }
 
 /** Why the helpdesk could not deliver a callback, in its own words without secrets, and what an operator can do. */
 export type CallbackFailure = { reason: string; advice: string }
@@ -143,6 +158,8 @@ export type NewMessage = {
   originalText?: string
   private: boolean
   files: readonly UploadFile[]
+  /** When the message was written, for a message of the history; epoch milliseconds. */
+  sentAt?: number
 }
 
 export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
@@ -173,7 +190,10 @@ export type HelpdeskInbox = {
   removeAvatar(id: number): Promise<void>
   /** The contacts of the account, the newest first. The first page is 1. */
   contactsPage(page: number): Promise<ContactsPage>
-  /** The newest conversation of the contact that is not resolved; else by `mode` the newest or a new one. */
+  /**
+   * The newest conversation of the contact that is not resolved; else by `mode` the newest or a new one. Never one that holds
+   * only history.
+   */
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
@@ -182,6 +202,14 @@ export type HelpdeskInbox = {
     /** Awaited before a conversation is created. Rejects when none may be created now. */
     beforeCreation?: () => Promise<void>,
   ): Promise<Conversation>
+  /** A new pending conversation with the contact, or the one that has the mark. */
+  createPending(spec: PendingSpec): Promise<ImportConversation>
+  /** Only an administrator's token may open a conversation: one of an agent assigns it to that agent. */
+  setConversationStatus(conversationId: number, status: ConversationStatus): Promise<void>
+  /** The ids of the conversations with the contact that were active since then, as far as there are not too many. */
+  conversationsSince(contact: Pick<Contact, 'id' | 'sourceId'>, since: number): Promise<number[]>
+  /** The source ids of the messages of a conversation. None when the conversation does not exist any more. */
+  sourceIds(conversationId: number): Promise<ReadonlySet<string>>
   /** Null when the conversation does not exist any more. */
   findConversation(id: number): Promise<Conversation | null>
   newestMessageId(conversationId: number): Promise<number>
@@ -213,6 +241,8 @@ export type HelpdeskInbox = {
    * has it. Null when the helpdesk shows none.
    */
   probe(): Promise<string | null>
+  /** The time zone of the inbox, as its administrator wrote it; null when there is none. */
+  timeZone(): Promise<string | null>
 }
 
 /** A file of the helpdesk. The stream fails when the file is larger than the limit. */
@@ -237,65 +267,3 @@ export type Downstream = {
   download(access: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile>
   [Symbol.asyncDispose](): Promise<void>
 }
-
-/** Who a callback means: the contact of its conversation. */
-export type Recipient = { identifier: string | null; phone: string | null; sourceId: string | null }
-
-/** The conversation that a callback names. A field is null when the callback does not carry it. */
-export type CallbackConversation = { accountId: number | null; inboxId: number | null; conversationId: number | null }
-
-export type Attachment = { url: string; mimeType: string | null; fileName: string | null; size: number | null }
-
-/** A message as an agent wrote it. */
-export type WrittenMessage = {
-  conversation: CallbackConversation
-  recipient: Recipient
-  /** Null when the helpdesk does not name it; then repetitions cannot be recognized. */
-  messageId: number | null
-  /** When the helpdesk stored it, in milliseconds by the clock of the helpdesk; null when it does not say. */
-  writtenAt: number | null
-  content: string
-  /** The titles of the choices that the content offers, in the order of their numbers. */
-  choices?: readonly string[]
-  /** The content is the text of a survey, without the link to it. */
-  lacksSurveyLink?: true
-  /** In the order in which the agent added them. Of a long list only as many as are needed to see that it is too long. */
-  attachments: readonly Attachment[]
-  /** An attachment came without an address from which it could be fetched. */
-  lacksFile: boolean
-  /** The message at the helpdesk, or its source id, that this one answers. */
-  inReplyTo: { messageId: number | null; sourceId: string | null } | null
-  agentName: string | null
-}
-
-/** What a callback of the helpdesk asks for. */
-export type OutgoingCommand =
-  | ({ kind: 'send' } & WrittenMessage)
-  /** A message changed: deleted, sent again by the agent, or changed in a way that does not matter here. */
-  | ({
-      kind: 'changed'
-      messageId: number
-      deleted: boolean
-      externalError: string | null
-      isTranslated: boolean
-    } & WrittenMessage)
-  /** An agent saw the conversation up to a time in milliseconds; null for all of it. */
-  | { kind: 'seen'; conversation: CallbackConversation; recipient: Recipient; at: number | null; isResolved: boolean }
-  /** Callbacks are unordered: the conversation may have another status by now. */
-  | { kind: 'status'; conversation: CallbackConversation; recipient: Recipient; isResolved: boolean }
-  | { kind: 'typing'; conversation: CallbackConversation; recipient: Recipient; typing: boolean }
-  /** An agent asks the service for something in a private note. A note is never sent to the network. */
-  | {
-      kind: 'note'
-      conversation: CallbackConversation
-      recipient: Recipient
-      messageId: number
-      /** The members of the group whose conversation it is. */
-      asksFor: 'members'
-    }
-  | {
-      kind: 'ignored'
-      reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' | 'unreadable'
-      /** What makes the callback unreadable. Names the field, not its value. */
-      flaw?: string
-    }

@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { Chat, Person } from './address.ts'
+import type { Anchor } from './history/past-events.ts'
 import type { GroupAdministration, GroupMember } from './group-administration.ts'
 import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
@@ -200,6 +201,11 @@ export type NetworkSession = {
   subscribeToPresence(address: Jid): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef>
+  /**
+   * Asks the phone for messages of a chat that are older than the anchor. Resolves with how many came, when the reception has
+   * stored them. Rejects when the signal aborts first: the phone answers only while it is online.
+   */
+  requestHistory(before: Anchor, count: number, signal: AbortSignal): Promise<{ seen: number }>
   /** Asks the network whether the account may write only to people who wrote to it. */
   restriction(): Promise<NetworkRestriction>
   /** Unlinks this device; resolves when the server has acknowledged it. A `closed` signal may follow. */
@@ -221,6 +227,8 @@ export type SessionName = {
    * one. If the proxy fails, the session does not connect.
    */
   networkProxy?: string | null
+  /** If this opens a pairing: for how many days the phone is asked for its history; null or absent: it is not asked. */
+  historyDays?: number | null
 }
 
 /** What we stored of the message that a sealed event refers to. */

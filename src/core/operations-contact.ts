@@ -1,7 +1,7 @@
 // The contact in a helpdesk inbox under which the service itself writes about an instance. Answers of agents to it are for
 // the service and never reach the network.
 
-import type { Recipient } from './downstream.ts'
+import type { Recipient } from './helpdesk/callback.ts'
 import type { InstanceName } from './ids.ts'
 
 const prefix = 'service-ops-'

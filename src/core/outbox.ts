@@ -1,6 +1,6 @@
 // The words for outgoing messages: a row per accepted message, its parts, its states and the transitions between them.
 
-import type { Attachment } from './downstream.ts'
+import type { Attachment } from './helpdesk/callback.ts'
 import { shownStates } from './shown.ts'
 import type { Known, Shown } from './shown.ts'
 
@@ -69,7 +69,7 @@ export const outboxTransitions = {
     shown: unanswered,
     who: 'SendGuards, MessageStorage',
     meaning:
-      'The message is filtered, has no recipient here, cannot be sent as it is, its callback is too old, or too many messages wait.',
+      'The message is filtered, has no recipient here, cannot be sent as it is, its callback is too old, history is in its conversation, or too many messages wait.',
   },
   keepChange: {
     from: [],

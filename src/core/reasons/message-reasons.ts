@@ -84,6 +84,16 @@ export const messageReasons = {
     es: 'el mensaje pertenece a otra bandeja que la que atiende esta instancia',
     pt: 'a mensagem pertence a outra caixa que não a desta instância',
   },
+  historyImported: {
+    en: 'history is being imported, press Retry in a minute',
+    es: 'se está importando el historial, pulse Reintentar en un minuto',
+    pt: 'o histórico está sendo importado, clique em Tentar novamente em um minuto',
+  },
+  historyOnly: {
+    en: 'this conversation shows imported history: only messages that a person writes are sent from it',
+    es: 'esta conversación muestra el historial importado: desde ella solo se envían mensajes que escribe una persona',
+    pt: 'esta conversa mostra o histórico importado: dela só são enviadas mensagens que uma pessoa escreve',
+  },
   restored: {
     en: 'the service was restored from a backup and does not know whether this message was sent: look on the phone before you send it again',
     es: 'el servicio se restauró de una copia de seguridad y no sabe si este mensaje se envió: mire en el teléfono antes de enviarlo de nuevo',
