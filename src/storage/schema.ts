@@ -1,5 +1,6 @@
 // All tables as Kysely sees them. Times are epoch milliseconds, flags 0 or 1, JSON is text: alike on both engines.
 
+import type { Selectable } from 'kysely'
 import type { DestinationKey } from '../core/ids.ts'
 import type { SecretColumns } from './engine/statement.ts'
 import {
@@ -23,6 +24,14 @@ import type {
   TenantTable,
   WebhookSecretTable,
 } from './schema/accounts.ts'
+import { historyMessageSecrets } from './schema/history.ts'
+import type {
+  HistoryChatTable,
+  HistoryMessageTable,
+  ImportChatTable,
+  JobTable,
+  MessageDateTable,
+} from './schema/history.ts'
 import { deliverySecrets } from './schema/ledger.ts'
 import type { AuditTable, DeliveryTable, UsageBatchTable, UsageTable } from './schema/ledger.ts'
 import { inboxSecrets, messageMapSecrets, outboxSecrets, unfinishedSecrets } from './schema/messages.ts'
@@ -77,6 +86,11 @@ export type Schema = {
   first_callbacks: FirstCallbackTable
   restrictions: RestrictionTable
   client_version: ClientVersionTable
+  history_messages: HistoryMessageTable
+  history_chats: HistoryChatTable
+  jobs: JobTable
+  import_chats: ImportChatTable
+  message_dates: MessageDateTable
 }
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
@@ -92,10 +106,11 @@ export const secretTables: readonly SecretColumns[] = [
   messageMapSecrets,
   deliverySecrets,
   outboxSecrets,
+  historyMessageSecrets,
 ]
 
 type OfDestination = {
-  [Table in keyof Schema]: Schema[Table] extends { destination: DestinationKey } ? Table : never
+  [Table in keyof Schema]: Selectable<Schema[Table]> extends { destination: DestinationKey | null } ? Table : never
 }[keyof Schema]
 
 /**
@@ -112,4 +127,6 @@ export const destinationTables: { readonly [Table in OfDestination]: readonly (k
   settled_callbacks: ['kind', 'event_id'],
   first_callbacks: [],
   webhook_secrets: [],
+  message_dates: ['message_id'],
+  import_chats: null,
 }

@@ -26,6 +26,7 @@ import { ticks } from './021-ticks.ts'
 import { pictures } from './022-pictures.ts'
 import { names } from './023-names.ts'
 import { choices } from './024-choices.ts'
+import { history } from './025-history.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   pictures,
   names,
   choices,
+  history,
 ]

@@ -54,6 +54,11 @@ export type InstanceTable = {
   linked_at: number | null
   /** Since when no number is linked; null while one is. */
   unlinked_at: number | null
+  /** 1: the history is imported when the account is linked, for so many days. */
+  history_enabled: Generated<number>
+  history_days: Generated<number>
+  /** For how many days the phone was asked when the account was linked; 0 when it was not asked. */
+  history_asked_days: Generated<number>
 }
 
 export type TenantTable = {

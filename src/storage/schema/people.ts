@@ -69,4 +69,10 @@ export type ConversationChatTable = {
   wrote_at: number
   /** When the conversation was opened for the chat, or when the posting of that newest message began. */
   used_at: number
+  /** 1: the conversation holds the history of the chat. Only a person's own message is sent from it. */
+  is_history: Generated<number | null>
+  /** 1 while messages of the history are being posted into the conversation. */
+  is_importing: Generated<number | null>
+  /** When the last import into the conversation ended. */
+  import_ended_at: Generated<number | null>
 }

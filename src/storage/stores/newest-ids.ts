@@ -3,7 +3,7 @@
 import { msAfter } from '../../lib/row-ids.ts'
 import type { Database } from '../database.ts'
 
-const tables = ['inbox', 'outbox', 'message_map'] as const
+const tables = ['inbox', 'outbox', 'message_map', 'history_messages'] as const
 
 /** The first millisecond whose ids sort after every stored id. One read of an index for each table. */
 export async function findIdFloor(database: Database): Promise<number> {

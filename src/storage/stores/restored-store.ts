@@ -4,6 +4,8 @@
 // - Messages to WhatsApp are not sent again. The helpdesk shows them as failed with the reason, and the agent may press Retry.
 // - Received events are delivered, but the helpdesk is searched for them first.
 // - The keys of each session are marked: they may have sealed messages since, and the network room retires them.
+// - An import of history that was under way has failed, and its conversations are not under import any more. The kept history
+//   stays. The next import looks for it at the helpdesk first.
 // - A change of a message that was written before the restore, and that the backup does not know, is no Retry.
 
 import { writeReason } from '../../core/reasons/reason.ts'
@@ -17,6 +19,7 @@ import { auditInsert } from './ledger/audit-store.ts'
 import { from } from './messages/outbox-guards.ts'
 
 const reason = writeReason('restored')
+const importError = 'the database comes from a backup that was made during the import: start the import again'
 /** An older message could not be sent by Retry after the backup. */
 const retryOfferedMs = 24 * 3_600_000
 
@@ -44,6 +47,7 @@ export class RestoredStore {
       this.#failRows(madeAt, now),
       ...searches,
       ...marks,
+      ...this.#failImports(now),
       query.updateTable('first_callbacks').set({ heard_at: now }),
       query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#epoch()),
       auditInsert(this.#database, {
@@ -95,6 +99,18 @@ export class RestoredStore {
       .where('kind', '=', 'message')
       .where('payload', 'is not', null)
       .where((row) => row.or([row('settled_at', 'is', null), row('created_at', '>', madeAt - retryOfferedMs)]))
+  }
+
+  #failImports(now: number) {
+    const { query } = this.#database
+    const failed = { status: 'failed' as const, ended_at: now, error: importError }
+    return [
+      query.updateTable('jobs').set(failed).where('status', 'in', ['pending', 'running']),
+      query
+        .updateTable('conversation_chats')
+        .set({ is_importing: null, import_ended_at: now })
+        .where('is_importing', '=', 1),
+    ]
   }
 
   #countUnsent() {

@@ -48,6 +48,11 @@ export type InstanceRow = {
   linkedAt: number | null
   /** Since when no number is linked; null while one is. */
   unlinkedAt: number | null
+  /** The history is imported when the account is linked, for so many days. */
+  isHistoryEnabled: boolean
+  historyDays: number
+  /** For how many days the phone was asked when the account was linked; 0 when it was not asked. */
+  historyAskedDays: number
 }
 
 export type InstanceChanges = Partial<Omit<InstanceRow, 'name' | 'createdAt'>>
@@ -93,6 +98,9 @@ const columns = {
   linkedJid: 'linked_jid',
   linkedAt: 'linked_at',
   unlinkedAt: 'unlinked_at',
+  isHistoryEnabled: 'history_enabled',
+  historyDays: 'history_days',
+  historyAskedDays: 'history_asked_days',
 } as const satisfies Record<keyof InstanceRow, keyof InstanceTable>
 
 /** A record with nothing set: what every new instance starts from. */
@@ -126,6 +134,9 @@ export function blankInstance(name: InstanceName, createdAt: number): InstanceRo
     linkedJid: null,
     linkedAt: null,
     unlinkedAt: null,
+    isHistoryEnabled: false,
+    historyDays: 7,
+    historyAskedDays: 0,
   }
 }
 
@@ -159,6 +170,9 @@ export function toInstanceRow(stored: Selectable<InstanceTable>): InstanceRow {
     linkedJid: stored.linked_jid,
     linkedAt: stored.linked_at,
     unlinkedAt: stored.unlinked_at,
+    isHistoryEnabled: stored.history_enabled === 1,
+    historyDays: stored.history_days,
+    historyAskedDays: stored.history_asked_days,
   }
 }
 
@@ -169,11 +183,13 @@ export function toNewColumns(row: InstanceRow): Insertable<InstanceTable> {
 /** Only the columns that the changes name. */
 export function toInstanceColumns(name: InstanceName, changes: Partial<InstanceRow>): Updateable<InstanceTable> {
   const { eventsWebhookSubscribers: subscribers, isSpamguardEnabled: isEnabled, networkProxy: proxy } = changes
+  const { isHistoryEnabled: isAsked } = changes
   const names = Object.keys(changes) as (keyof InstanceRow)[]
   return {
     ...Object.fromEntries(names.map((each) => [columns[each], changes[each]])),
     ...(subscribers !== undefined && { events_webhook_subscribers: JSON.stringify(subscribers) }),
     ...(isEnabled !== undefined && { spamguard_enabled: isEnabled ? 1 : 0 }),
+    ...(isAsked !== undefined && { history_enabled: isAsked ? 1 : 0 }),
     ...(proxy !== undefined && { network_proxy: sealedProxy(instanceSecrets.table, name, proxy) }),
   }
 }

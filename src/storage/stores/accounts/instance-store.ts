@@ -3,10 +3,11 @@
 import { sql } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { Delivery } from '../../../core/lifecycle/delivery.ts'
-import type { InstanceName } from '../../../core/ids.ts'
+import type { InstanceName, Jid } from '../../../core/ids.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
+import { jobRemovals } from '../history/job-store.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import { pendingLogoutInserts } from './pending-logout-store.ts'
 import type { PendingLogout } from './pending-logout-store.ts'
@@ -51,8 +52,8 @@ export class InstanceStore {
   }
 
   /**
-   * A record with a session has resumed the session that was kept under its name. Events that were stored for an earlier
-   * instance of this name are removed.
+   * A record with a session has resumed the session that was kept under its name. Events and history that were stored for an
+   * earlier instance of this name are removed.
    */
   async insert(epoch: number, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
@@ -61,6 +62,8 @@ export class InstanceStore {
       this.#fence(epoch),
       query.insertInto('instances').values(toNewColumns(row)),
       query.deleteFrom('inbox').where('instance', '=', row.name),
+      query.deleteFrom('history_messages').where('instance', '=', row.name),
+      query.deleteFrom('history_chats').where('instance', '=', row.name),
       ...(isResumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
       auditInsert(this.#database, audit),
     )
@@ -72,7 +75,33 @@ export class InstanceStore {
       .set(toInstanceColumns(name, changes))
       .where('name', '=', name)
     const isEmpty = Object.keys(changes).length === 0
-    await this.#database.write(this.#fence(epoch), ...(isEmpty ? [] : [toStatement(update, 1)]), ...this.#along(along))
+    const { linkedJid = null } = changes
+    await this.#database.write(
+      this.#fence(epoch),
+      ...(linkedJid === null ? [] : this.#dropHistoryOfOthers(name, linkedJid)),
+      ...(isEmpty ? [] : [toStatement(update, 1)]),
+      ...this.#along(along),
+    )
+  }
+
+  /** Another number is linked: the history of the number before must not be imported as its own. */
+  #dropHistoryOfOthers(name: InstanceName, linkedJid: Jid) {
+    const { query } = this.#database
+    const other = query
+      .selectFrom('instances')
+      .select('name')
+      .where('name', '=', name)
+      .where('linked_jid', '<>', linkedJid)
+    return [
+      query
+        .deleteFrom('history_messages')
+        .where('instance', '=', name)
+        .where((row) => row.exists(other)),
+      query
+        .deleteFrom('history_chats')
+        .where('instance', '=', name)
+        .where((row) => row.exists(other)),
+    ]
   }
 
   /** Writes the whole record; after a removal that failed the record may be there or not. */
@@ -91,7 +120,7 @@ export class InstanceStore {
   }
 
   /**
-   * Removes the record and its events that the helpdesk does not have yet. A linked session is kept for a while, so that
+   * Removes the record, its jobs, and its events that the helpdesk does not have yet. A linked session is kept for a while, so that
    * the name can be resumed.
    */
   async remove(epoch: number, name: InstanceName, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
@@ -104,6 +133,7 @@ export class InstanceStore {
       query.deleteFrom('person_phones').where('instance', '=', name),
       query.deleteFrom('conversations').where('instance', '=', name),
       query.deleteFrom('conversation_chats').where('instance', '=', name),
+      ...jobRemovals(this.#database, name),
       ...(keep ? [query.insertInto('kept_sessions').values(toKeptSessionColumns(keep))] : []),
       auditInsert(this.#database, audit),
     )

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
+import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createLeaseFence } from '../lease-store.ts'
@@ -27,7 +28,7 @@ export type InboxRow = {
 }
 
 /** The kind of a row whose message is at the helpdesk and whose file is still to come. */
-export const lateFile = 'late_file'
+const lateFile = 'late_file'
 
 export type ParkedRow = Omit<InboxRow, 'event' | 'instance' | 'postedAfter'>
 export type LateFileRow = Omit<InboxRow, 'event' | 'postedAfter'>
@@ -38,10 +39,12 @@ const lightColumns = ['id', 'received_at', 'attempts', 'kind', 'last_error'] as 
 export class InboxStore {
   readonly #database: Database
   readonly #fence: (epoch: number) => Statement
+  readonly #removal: ReturnType<typeof compileRemoval>
 
   constructor(database: Database) {
     this.#database = database
     this.#fence = createLeaseFence(database)
+    this.#removal = compileRemoval(database)
   }
 
   /** The ids of the pending rows of an instance between these ids, oldest first, without those that only wait for a file. */
@@ -130,7 +133,18 @@ export class InboxStore {
   }
 
   async remove(epoch: number, id: RowId): Promise<void> {
-    await this.#database.write(this.#fence(epoch), this.#database.query.deleteFrom('inbox').where('id', '=', id))
+    await this.#database.write(this.#fence(epoch), this.removeStep(id))
+  }
+
+  /** A statement for the commit that stores the message of the row as posted. */
+  removeStep(id: RowId): Statement {
+    return this.#removal({ id })
+  }
+
+  /** Instead of removeStep, when the file of the message is still to come: the row stays. */
+  awaitFileStep(id: RowId): Statement {
+    const update = this.#database.query.updateTable('inbox').set({ kind: lateFile, attempts: 0 })
+    return toStatement(update.where('id', '=', id))
   }
 
   /** Counts a failed attempt. */
@@ -196,6 +210,10 @@ export class InboxStore {
     await this.#database.write(this.#fence(epoch))
     return false
   }
+}
+
+function compileRemoval({ query }: Database) {
+  return compileOnce(['id'], ({ id }) => query.deleteFrom('inbox').where('id', '=', id))
 }
 
 function toRow(row: Selectable<InboxTable>): InboxRow {

@@ -2,7 +2,6 @@
 
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
-import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { rememberChat } from '../people/conversation-chats.ts'
 import { toStatement } from '../../engine/statement.ts'
@@ -47,6 +46,7 @@ export function compileClaimStatements({ query }: Database) {
     claimed_at: 0,
     posting_since: 0,
     posting_after: 0,
+    read_at: 0,
     content: { seal: new Uint8Array(), place: '' },
   }
   const identity = ['instance', 'destination', 'chat', 'sender', 'network_id', 'kind'] as const
@@ -61,7 +61,6 @@ export function compileClaimStatements({ query }: Database) {
     claim: toStatement(claim.onConflict((conflict) => conflict.columns(identity).doNothing())).sql,
     related: toStatement(related.where('network_id', 'in', ['', '']).orderBy('id')).sql,
     complete: toStatement(complete).sql,
-    removeRow: toStatement(query.deleteFrom('inbox').where('id', '=', '')).sql,
   }
 }
 
@@ -76,14 +75,3 @@ function noteWriter(query: Database['query']): string {
     .where('posting_since', 'is not', null)
   return toStatement(rememberChat(query, written)).sql
 }
-
-// Jumps from one instance to the next on the index: an instance has up to millions of messages.
-export const orphanInstances = sql<{ instance: InstanceName }>`
-  WITH RECURSIVE stored(instance) AS (
-    SELECT min(instance) FROM message_map
-    UNION ALL
-    SELECT (SELECT min(instance) FROM message_map WHERE instance > stored.instance)
-    FROM stored WHERE stored.instance IS NOT NULL
-  )
-  SELECT instance FROM stored
-  WHERE instance IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instances WHERE name = stored.instance)`

@@ -1,13 +1,15 @@
 // Stores which message of the network is which message at the helpdesk. A message is claimed before it is posted. The commit
-// that completes the claim also removes the inbox row, so that no message is posted twice and none is lost.
+// that completes the claim also ends the row of its event, so that no message is posted twice and none is lost.
 
 import type { ChatId, DestinationKey, InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
+import type { Anchor } from '../../../core/history/past-events.ts'
 import type { MessageKey } from '../../../core/message.ts'
 import type { Person } from '../../../core/address.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
+import { orphanInstances } from '../orphan-instances.ts'
 import { messageMapSecrets } from '../../schema/messages.ts'
-import { compileClaimStatements, lightColumns, orphanInstances } from './message-map-sql.ts'
+import { compileClaimStatements, lightColumns } from './message-map-sql.ts'
 import type { LightRow } from './message-map-sql.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Scalar, Secret, Statement } from '../../engine/statement.ts'
@@ -50,6 +52,8 @@ export type NewClaim = MessageIdentity & {
   networkAt: number
   content: MappedContent | null
   posting: Posting
+  /** The message is of the history. It counts as read, and as claimed when it was written. */
+  isPast?: true
 }
 
 export type MappedMessage = MessageIdentity & {
@@ -86,12 +90,13 @@ export class MessageMapStore {
     claim: NewClaim,
     relatedId: NetworkMessageId,
   ): Promise<{ fresh: boolean; known: MappedMessage[] }> {
-    const { id, instance, destination, chat, sender, networkId, kind, direction, posting } = claim
+    const { id, instance, destination, chat, sender, networkId, kind, direction, networkAt, posting } = claim
+    const { claimedAt, readAt } = timesOf(claim)
     const place = placeOf(messageMapSecrets.table, [id], 'content')
     const content = claim.content && { seal: Buffer.from(JSON.stringify(claim.content)), place }
     const insert = [
       ...[id, instance, destination, chat, sender, networkId, kind, direction, JSON.stringify(claim.networkKey)],
-      ...[claim.networkAt, posting.conversationId, posting.since, posting.since, posting.after, content],
+      ...[networkAt, posting.conversationId, claimedAt, posting.since, posting.after, readAt, content],
     ]
     const rows = await this.#database.writeReturning<LightRow>(
       this.#fence(epoch),
@@ -102,10 +107,14 @@ export class MessageMapStore {
     return { fresh: rows.some((row) => row.id === id), known: rows.map(toMapped) }
   }
 
-  /** Another POST of a claimed message begins. */
-  async beginPosting(epoch: number, id: RowId, { conversationId, since, after }: Posting): Promise<void> {
-    const posting = { conversation_id: conversationId, posting_since: since, posting_after: after }
-    const update = this.#database.query.updateTable('message_map').set(posting).where('id', '=', id)
+  /** Another POST of a claimed message begins: `isPast` as in its claim, unless the message came live meanwhile. */
+  async beginPosting(epoch: number, id: RowId, posting: Posting, isPast = false): Promise<void> {
+    const { conversationId, since, after } = posting
+    const begun = { conversation_id: conversationId, posting_since: since, posting_after: after }
+    const update = this.#database.query
+      .updateTable('message_map')
+      .set({ ...begun, read_at: isPast ? since : null })
+      .where('id', '=', id)
     await this.#database.write(this.#fence(epoch), update, statement(this.#sql.noteWriter, [id]))
   }
 
@@ -115,23 +124,11 @@ export class MessageMapStore {
     await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
   }
 
-  /** The helpdesk has the message. One commit stores its id there and removes the inbox row. */
-  async complete(epoch: number, id: RowId, posted: PostedAs, rowId: RowId): Promise<void> {
-    await this.#database.write(
-      this.#fence(epoch),
-      this.#completion(id, posted),
-      statement(this.#sql.removeRow, [rowId]),
-    )
-  }
-
-  /** Like complete, but keeps the inbox row under another kind: a part of the message is still to come. */
-  async completeInPart(epoch: number, id: RowId, posted: PostedAs, row: { id: RowId; kind: string }): Promise<void> {
-    const rest = this.#database.query.updateTable('inbox').set({ kind: row.kind, attempts: 0 })
-    await this.#database.write(this.#fence(epoch), this.#completion(id, posted), rest.where('id', '=', row.id))
-  }
-
-  #completion(id: RowId, { conversationId, messageId, header = null }: PostedAs): Statement {
-    return statement(this.#sql.complete, [conversationId, messageId, null, null, header, id])
+  /** The helpdesk has the message. One commit stores its id there and does the steps that end the row of its event. */
+  async complete(epoch: number, id: RowId, posted: PostedAs, endSteps: readonly Statement[]): Promise<void> {
+    const { conversationId, messageId, header = null } = posted
+    const completion = statement(this.#sql.complete, [conversationId, messageId, null, null, header, id])
+    await this.#database.write(this.#fence(epoch), completion, ...endSteps)
   }
 
   /** The rows of these messages of the network. */
@@ -166,6 +163,25 @@ export class MessageMapStore {
     return (await this.#database.read(later)).map((row) => row.id)
   }
 
+  /**
+   * The oldest message of the chat that is known here. Reads one row for each direction: rows are claimed in the order of the
+   * network, except for imported ones.
+   */
+  async oldestOf(instance: InstanceName, chat: ChatId): Promise<Anchor | null> {
+    const { query } = this.#database
+    const found = await Promise.all(
+      (['in', 'echo', 'out'] as const).map((direction) => {
+        const ofChat = query.selectFrom('message_map').where('instance', '=', instance).where('chat', '=', chat)
+        const messages = ofChat.where('direction', '=', direction).where('kind', '=', 'message')
+        return this.#database.read(
+          messages.select(['network_key', 'network_at']).orderBy('claimed_at').orderBy('network_at').limit(1),
+        )
+      }),
+    )
+    const [oldest] = found.flat().sort((one, other) => one.network_at - other.network_at)
+    return oldest ? { key: JSON.parse(oldest.network_key) as MessageKey, at: oldest.network_at } : null
+  }
+
   async contentOf(id: RowId): Promise<MappedContent | null> {
     const query = this.#database.query.selectFrom('message_map').select(['id', 'content']).where('id', '=', id)
     const [row] = await this.#database.read(query, messageMapSecrets)
@@ -187,18 +203,19 @@ export class MessageMapStore {
   }
 
   /** Instances that do not exist any more but still have rows. */
-  async orphans(): Promise<InstanceName[]> {
-    const { query } = this.#database
-    const rows = await this.#database.read<{ instance: InstanceName }>({
-      compile: () => orphanInstances.compile(query),
-    })
-    return rows.map(({ instance }) => instance)
+  orphans(): Promise<InstanceName[]> {
+    return orphanInstances(this.#database, 'message_map')
   }
 
   async #removeSome(epoch: number, removal: Parameters<typeof toStatement>[0]): Promise<number> {
     const [, removed] = await this.#database.write(this.#fence(epoch), toStatement(removal))
     return removed ?? 0
   }
+}
+
+/** Later code takes the newest claims of a chat for its newest messages. */
+function timesOf({ isPast, networkAt, posting: { since } }: NewClaim): { claimedAt: number; readAt: number | null } {
+  return isPast ? { claimedAt: Math.min(networkAt, since), readAt: since } : { claimedAt: since, readAt: null }
 }
 
 function statement(sql: string, parameters: readonly (Scalar | Secret)[]): Statement {

@@ -1,5 +1,6 @@
 // Messages that an agent asked for again: failed rows become pending again, and messages that never reached us get a row.
 
+import { quietAfterImportMs } from '../../../core/history/import-state.ts'
 import type { RowId } from '../../../core/ids.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
@@ -19,6 +20,8 @@ import { StorageError, toStatement } from '../../engine/statement.ts'
  * it was.
  */
 export type ChangedMessage = { row: NewOutboxRow; callback: CallbackKey | null; reason: string | null }
+
+type Conversation = Pick<OutboxRow, 'destination' | 'conversationId'>
 
 export class RetryStore {
   readonly #database: Database
@@ -52,7 +55,10 @@ export class RetryStore {
     }
   }
 
-  /** Sends the message again. False when the row has nothing to send, or when another row has accepted the message. */
+  /**
+   * Sends the message again. False when the row has nothing to send, when another row has accepted the message, or when history
+   * is being imported into its conversation.
+   */
   retry(
     row: OutboxRow,
     parts: readonly OutboxPart[],
@@ -71,6 +77,7 @@ export class RetryStore {
       .where(from('retry'))
       .where('payload', 'is not', null)
       .where('chat', '<>', '')
+      .where((outbox) => outbox.not(outbox.exists(this.#importInto(row, now))))
     const isCounted = status === 'failed' || status === 'expired'
     const audit = auditInsert(this.#database, enqueued({ ...row, createdAt: now }))
     return this.#writer.guarded(
@@ -79,6 +86,20 @@ export class RetryStore {
       ...(isWaiting ? [audit] : []),
       ...(status === 'refused' ? [this.#settle(row, now)] : []),
     )
+  }
+
+  /** Whether history is being imported into the conversation of the row, or was a moment ago. */
+  async isUnderImport(row: Conversation, now: number): Promise<boolean> {
+    return (await this.#database.read(this.#importInto(row, now).limit(1))).length > 0
+  }
+
+  #importInto({ destination, conversationId }: Conversation, now: number) {
+    return this.#database.query
+      .selectFrom('conversation_chats')
+      .select('conversation_id')
+      .where('destination', '=', destination)
+      .where('conversation_id', '=', conversationId)
+      .where((chat) => chat.or([chat('is_importing', '=', 1), chat('import_ended_at', '>', now - quietAfterImportMs)]))
   }
 
   /** Deletes the row of a message whose callback has not come. */

@@ -42,26 +42,32 @@ export function compileStoredChats({ query }: Database) {
   return compileReadOnce(conversationNames, (conversation) => chatsOf(query, conversation))
 }
 
-/** Touches one row while a read would find the same first chat, addresses and last message, and nothing unread. */
+/**
+ * Touches one row while a read would find the same first chat, addresses and last message, nothing unread and no other
+ * import.
+ */
 export function compileUnchanged({ query }: Database) {
-  const names = [...placeNames, 'owner', 'owner_chat', 'phone', 'lid', 'last_key'] as const
-  return compileOnce(names, ({ instance, chat, owner, owner_chat, phone, lid, last_key, ...conversation }) =>
-    query
-      .selectFrom(chatsOf(query, conversation).limit(1).as('first'))
-      .select(sql.lit(1).as('one'))
-      .where('first.instance', 'is not distinct from', owner)
-      .where('first.chat', 'is not distinct from', owner_chat)
-      .where('first.phone', 'is not distinct from', phone)
-      .where('first.lid', 'is not distinct from', lid)
-      .where(({ eb, fn }) => {
-        const of = inChat(
-          query,
-          fn.coalesce('first.instance', sql.val(instance)),
-          fn.coalesce('first.chat', sql.val(chat)),
-        )
-        return eb(lastKey(of), 'is not distinct from', last_key)
-      })
-      .where((where) => where.not(where.exists(unreadAt(query, conversation)))),
+  const names = [...placeNames, 'owner', 'owner_chat', 'phone', 'lid', 'last_key', 'import_ended_at'] as const
+  return compileOnce(
+    names,
+    ({ instance, chat, owner, owner_chat, phone, lid, last_key, import_ended_at, ...conversation }) =>
+      query
+        .selectFrom(chatsOf(query, conversation).limit(1).as('first'))
+        .select(sql.lit(1).as('one'))
+        .where('first.instance', 'is not distinct from', owner)
+        .where('first.chat', 'is not distinct from', owner_chat)
+        .where('first.phone', 'is not distinct from', phone)
+        .where('first.lid', 'is not distinct from', lid)
+        .where(({ eb, fn }) => {
+          const of = inChat(
+            query,
+            fn.coalesce('first.instance', sql.val(instance)),
+            fn.coalesce('first.chat', sql.val(chat)),
+          )
+          return eb(lastKey(of), 'is not distinct from', last_key)
+        })
+        .where((where) => where.not(where.exists(unreadAt(query, conversation))))
+        .where(({ eb }) => eb(importEnd(query, conversation), 'is not distinct from', import_ended_at)),
   )
 }
 
@@ -75,8 +81,20 @@ function chatsOf(query: Query, { destination, conversation_id }: Conversation) {
       join.onRef('people.instance', '=', 'shown.instance').onRef('people.id', '=', 'shown.chat'),
     )
     .select(['shown.instance', 'shown.chat', 'people.phone', 'people.lid'])
+    .select(['shown.is_history', 'shown.is_importing', 'shown.import_ended_at'])
     .orderBy('shown.wrote_at', 'desc')
     .orderBy('shown.used_at', 'desc')
+}
+
+/** When the last import into the conversation ended; 0 while one is under way. */
+function importEnd(query: Query, { destination, conversation_id }: Conversation) {
+  return query
+    .selectFrom('conversation_chats as marked')
+    .select(
+      sql<number | null>`CASE WHEN MAX(marked.is_importing) = 1 THEN 0 ELSE MAX(marked.import_ended_at) END`.as('end'),
+    )
+    .where('marked.destination', '=', destination)
+    .where('marked.conversation_id', '=', conversation_id)
 }
 
 function inChat(query: Query, instance: Expression<string>, chat: Expression<string>) {

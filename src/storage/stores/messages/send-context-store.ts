@@ -5,6 +5,7 @@
 
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Person } from '../../../core/address.ts'
+import type { ImportState } from '../../../core/history/import-state.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -26,6 +27,9 @@ export type SendContextKey = {
 /** A chat that was shown in the conversation. `person` is null for a group. */
 export type StoredChat = { instance: InstanceName; chatId: ChatId; person: Person | null }
 
+/** The chats that were shown in a conversation. The one that wrote last is first. */
+export type StoredConversation = { chats: readonly StoredChat[]; importState: ImportState }
+
 export type ChatFacts = {
   /** The address from which the chat last wrote to us; undefined when it never did. */
   lastAddress: Jid | undefined
@@ -42,6 +46,7 @@ export type SendContextFacts = {
   hasUnread: boolean
   /** Whether the callback is settled. */
   isSettled: boolean
+  importState: ImportState
 }
 
 /** The facts as they are stored. `lastKey` is the network key of the last incoming message. */
@@ -54,6 +59,11 @@ type FoundChat = {
   known: number | null
 }
 
+/** The columns of a chat that say what is imported into its conversation. */
+type Marks = { is_history: number | null; is_importing: number | null; import_ended_at: number | null }
+
+type CachedContext = { first: FoundChat; importState: ImportState }
+
 // An agent or a bot writes several messages in a row.
 const reuseForMs = 10_000
 const maxCached = 2_000
@@ -63,7 +73,7 @@ export class SendContextStore implements PerInstance {
   readonly #read: ReturnType<typeof compileContextRead>
   readonly #stored: ReturnType<typeof compileStoredChats>
   readonly #unchanged: ReturnType<typeof compileUnchanged>
-  readonly #cache: BoundedMap<FoundChat>
+  readonly #cache: BoundedMap<CachedContext>
 
   constructor(database: Database, clock: Pick<Clock, 'monotonic'>) {
     this.#database = database
@@ -79,25 +89,28 @@ export class SendContextStore implements PerInstance {
     const [first] = rows
     const hasUnread = first?.unread === 1
     const isSettled = first?.settled === 1
+    const importState = importStateOf(rows)
     // Other facts change with the very message that is being accepted.
-    if (first?.known === 1 && !hasUnread && !isSettled) this.#cache.set(nameOf(key), first)
+    const isLasting = first?.known === 1 && !hasUnread && !isSettled && !importState.isImporting
+    if (isLasting) this.#cache.set(nameOf(key), { first, importState })
     else this.#cache.delete(nameOf(key))
-    return { ...factsOf(rows), hasUnread, isSettled }
+    return { ...factsOf(rows), hasUnread, isSettled, importState }
   }
 
   /** Facts of a recent read about the first chat. `unchanged` is a statement that touches one row while they still hold. */
   recall(key: SendContextKey): (SendContextFacts & { unchanged: Statement }) | undefined {
     const found = this.#cache.get(nameOf(key))
     if (!found) return undefined
-    const { instance: owner, chat: owner_chat, phone, lid, lastKey: last_key } = found
-    const unchanged = this.#unchanged({ ...columnsOf(key), owner, owner_chat, phone, lid, last_key })
-    return { ...factsOf([found]), hasUnread: false, isSettled: false, unchanged }
+    const { first, importState } = found
+    const { instance: owner, chat: owner_chat, phone, lid, lastKey: last_key } = first
+    const facts = { owner, owner_chat, phone, lid, last_key, import_ended_at: importState.endedAt }
+    const unchanged = this.#unchanged({ ...columnsOf(key), ...facts })
+    return { ...factsOf([first]), hasUnread: false, isSettled: false, importState, unchanged }
   }
 
-  /** The chats of a conversation. The one that wrote last is first. */
-  async storedChats(destination: DestinationKey, conversationId: number): Promise<StoredChat[]> {
+  async storedConversation(destination: DestinationKey, conversationId: number): Promise<StoredConversation> {
     const rows = await this.#database.read(this.#stored({ destination, conversation_id: conversationId }))
-    return rows.flatMap((row) => toStoredChat(row) ?? [])
+    return { chats: rows.flatMap((row) => toStoredChat(row) ?? []), importState: importStateOf(rows) }
   }
 
   /**
@@ -116,7 +129,7 @@ export class SendContextStore implements PerInstance {
 
   leave(instance: InstanceName): void {
     const prefix = JSON.stringify([instance]).slice(0, -1)
-    this.#cache.deleteWhere((name, { instance: owner }) => owner === instance || name.startsWith(`${prefix},`))
+    this.#cache.deleteWhere((name, { first }) => first.instance === instance || name.startsWith(`${prefix},`))
   }
 }
 
@@ -135,6 +148,16 @@ function factsOf(rows: readonly FoundChat[]): Pick<SendContextFacts, 'stored' | 
   })
   const asked = rows.find(({ instance }) => instance === null)
   return { stored, asked: asked && chatFactsOf(asked) }
+}
+
+/** Accounts can share a conversation. What is imported for one of them counts for all. */
+function importStateOf(rows: readonly Marks[]): ImportState {
+  const ends = rows.flatMap(({ import_ended_at }) => import_ended_at ?? [])
+  return {
+    isHistory: rows.some(({ is_history }) => is_history === 1),
+    isImporting: rows.some(({ is_importing }) => is_importing === 1),
+    endedAt: ends.length === 0 ? null : Math.max(...ends),
+  }
 }
 
 function chatFactsOf({ lastKey, known }: FoundChat): ChatFacts {

@@ -162,15 +162,47 @@ export class ContactStore {
     )
   }
 
-  /** Conversations of other accounts with this contact in the same helpdesk inbox. */
-  async conversationsOfOthers({ instance, destination }: ConversationKey, sourceId: string): Promise<number[]> {
+  /**
+   * Conversations with this contact in the same helpdesk inbox that are not for the new messages of the chat: those of other
+   * accounts, and those that hold only history, of any account.
+   */
+  async excludedConversations(key: ConversationKey, sourceId: string): Promise<number[]> {
     const query = this.#database.query
       .selectFrom('conversations')
-      .select('conversation_id')
-      .where('destination', '=', destination)
+      .select(['instance', 'chat', 'conversation_id'])
+      .where('destination', '=', key.destination)
       .where('source_id', '=', sourceId)
-      .where('instance', '!=', instance)
-    return (await this.#database.read(query)).map(({ conversation_id }) => conversation_id)
+      .where('instance', '!=', key.instance)
+    const others = await this.#database.read(query)
+    const history = [key, ...others].map((chat) => this.#historyOf({ ...chat, destination: key.destination }))
+    const excluded = [others, ...(await Promise.all(history))].flat()
+    return [...new Set(excluded.map(({ conversation_id }) => conversation_id))]
+  }
+
+  #historyOf({ destination, instance, chat }: ConversationKey) {
+    const query = this.#database.query
+      .selectFrom('conversation_chats')
+      .select('conversation_id')
+      .where('instance', '=', instance)
+      .where('chat', '=', chat)
+    return this.#database.read(query.where('destination', '=', destination).where('is_history', '=', 1))
+  }
+
+  /** Those of the conversations that were shown to other accounts and never to this one. */
+  async shownToOthersOnly(
+    destination: DestinationKey,
+    instance: InstanceName,
+    conversationIds: readonly number[],
+  ): Promise<number[]> {
+    if (conversationIds.length === 0) return []
+    const query = this.#database.query
+      .selectFrom('conversation_chats')
+      .select(['conversation_id', 'instance'])
+      .distinct()
+      .where('destination', '=', destination)
+      .where('conversation_id', 'in', conversationIds)
+    const shown = Map.groupBy(await this.#database.read(query), (row) => row.conversation_id)
+    return [...shown].flatMap(([id, rows]) => (rows.some((row) => row.instance === instance) ? [] : [id]))
   }
 
   async dropConversation(epoch: number, key: ConversationKey): Promise<void> {

@@ -1,0 +1,79 @@
+// Marks the conversations that get messages of the history, so that the service sends nothing from them by mistake.
+
+import type { ChatId, DestinationKey, InstanceName } from '../../../core/ids.ts'
+import type { Database } from '../../database.ts'
+import type { Statement } from '../../engine/statement.ts'
+import { createLeaseFence } from '../lease-store.ts'
+
+type ConversationId = { destination: DestinationKey; conversationId: number }
+type ImportedChat = ConversationId & { instance: InstanceName; chat: ChatId }
+
+export class ImportMarks {
+  readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#fence = createLeaseFence(database)
+  }
+
+  /** An import into the conversation begins. `isHistory`: the conversation holds nothing but the history. */
+  async begin(
+    epoch: number,
+    { destination, conversationId, instance, chat }: ImportedChat,
+    { isHistory, now }: { isHistory: boolean; now: number },
+  ): Promise<void> {
+    const marks = { is_importing: 1, ...(isHistory && { is_history: 1 }) }
+    const row = { destination, conversation_id: conversationId, instance, chat, wrote_at: 0, used_at: now }
+    const insert = this.#database.query
+      .insertInto('conversation_chats')
+      .values({ ...row, ...marks })
+      .onConflict((conflict) =>
+        conflict.columns(['destination', 'conversation_id', 'instance', 'chat']).doUpdateSet(marks),
+      )
+    await this.#database.write(this.#fence(epoch), insert)
+  }
+
+  /**
+   * Ends the imports that no job goes on with: the job was deleted, or the database comes from a backup. Otherwise their
+   * conversations would stay closed. A cancelled job ends its imports itself, after it has resolved their conversations:
+   * Chatwoot answers that with a survey, which must not be sent.
+   */
+  async endAbandoned(epoch: number, now: number): Promise<void> {
+    const update = this.#database.query
+      .updateTable('conversation_chats')
+      .set({ is_importing: null, import_ended_at: now })
+      .where('is_importing', '=', 1)
+      .where((marked) => {
+        const ofInstance = marked
+          .selectFrom('jobs')
+          .innerJoin('import_chats', 'import_chats.job_id', 'jobs.id')
+          .select('jobs.id')
+          .whereRef('jobs.instance', '=', 'conversation_chats.instance')
+          .where('import_chats.state', '<>', 'done')
+        const unfinished = ofInstance.where((chat) =>
+          chat.or([
+            // Two records of the person may have become one meanwhile.
+            chat('import_chats.conversation_id', '=', chat.ref('conversation_chats.conversation_id')),
+            chat.and([
+              chat('import_chats.chat', '=', chat.ref('conversation_chats.chat')),
+              chat('jobs.status', 'in', ['pending', 'running']),
+            ]),
+          ]),
+        )
+        return marked.not(marked.exists(unfinished))
+      })
+    await this.#database.write(this.#fence(epoch), update)
+  }
+
+  /** The import into the conversation has ended. */
+  async end(epoch: number, { destination, conversationId }: ConversationId, now: number): Promise<void> {
+    const update = this.#database.query
+      .updateTable('conversation_chats')
+      .set({ is_importing: null, import_ended_at: now })
+      .where('destination', '=', destination)
+      .where('conversation_id', '=', conversationId)
+      .where('is_importing', '=', 1)
+    await this.#database.write(this.#fence(epoch), update)
+  }
+}
