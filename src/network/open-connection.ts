@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Person } from '../core/address.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
+import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Egress } from '../lib/egress/egress.ts'
@@ -13,6 +14,7 @@ import type { JournalStore, UnfinishedStanza } from '../storage/stores/messages/
 import type { Account } from './account/account.ts'
 import { ConnectionKeys } from './account/connection-keys.ts'
 import { durableRepository } from './account/durable-signal.ts'
+import { historyDaysOf } from './account/history-days.ts'
 import { saltChange } from './account/nct-salt.ts'
 import { SenderKeyHolders } from './account/sender-key-holders.ts'
 import { runIsolated } from './connection/fault-isolation.ts'
@@ -23,8 +25,13 @@ import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import { personOf } from './decode/origin.ts'
+import type { FileSource } from './files/download.ts'
 import { ProfilePictures } from './files/profile-pictures.ts'
 import { WhatsappGroups } from './groups/whatsapp-groups.ts'
+import { createHistories } from './history/create-histories.ts'
+import type { HistoryTurns } from './history/create-histories.ts'
+import type { HistoryRequests } from './history/history-requests.ts'
+import { askForDays } from './library/patches/history-days.ts'
 import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from './library/library.ts'
@@ -58,6 +65,7 @@ export type ConnectionDeps = {
   receiving: Receiving
   /** The session is opened only to be logged out. */
   isLeaving: boolean
+  historyTurns: HistoryTurns
   findSent: (messageId: NetworkMessageId) => Promise<OutgoingContent | null>
 }
 
@@ -65,7 +73,7 @@ export type ConnectionDeps = {
 type Receiving = {
   instance: InstanceName
   store: JournalStore
-  reception: Partial<Reception & RealtimeReception>
+  reception: Partial<Reception & RealtimeReception & HistoryReception>
   nextId: () => RowId
   isOff: boolean
 }
@@ -82,6 +90,7 @@ export type Connection = {
   pictures: ProfilePictures
   groups: WhatsappGroups
   phoneMessages: PhoneMessages
+  historyRequests: HistoryRequests
   journal: Journal
   /** Runs work where faults are traced to this connection. */
   inside: <Result>(work: () => Result) => Result
@@ -118,15 +127,17 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     onFault: owner.onListenerFault,
     beforeListeners: (event: string, ...args: unknown[]) => storeFirst(event, args[0] as BinaryNode),
   }
+  const open = () => ({ socket: openSocket(config, hooks), inside: AsyncLocalStorage.snapshot() })
   const { socket, inside } = runIsolated(owner, () =>
-    hearSalts(storeSalt, () => ({ socket: openSocket(config, hooks), inside: AsyncLocalStorage.snapshot() })),
+    hearSalts(storeSalt, () => askForDays(historyDaysOf(creds), open)),
   )
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
-  const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
   listenBeside(deps, socket)
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
+  const { histories, requests: historyRequests } = createHistoryParts(deps, { socket, queries, gone })
+  const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, histories, gone, log })
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, log, gone, ask, agent, findSent })
   const pictures = createPictures(deps, { socket, queries, gone })
@@ -136,7 +147,8 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     own: () => ownPerson(creds),
     forget: rosters.forget.bind(rosters),
   })
-  return { socket, connectionKeys, sender, presence, queries, pictures, groups, phoneMessages, journal, inside }
+  const asking = { queries, pictures, groups, historyRequests }
+  return { socket, connectionKeys, sender, presence, ...asking, phoneMessages, journal, inside }
 }
 
 /** Listens to what the network tells beside messages. */
@@ -150,12 +162,22 @@ function listenBeside({ account, creds, receiving, isLeaving }: ConnectionDeps, 
   reportPictureChanges({ ...receiving, socket })
 }
 
-function createPictures(
-  { endpoint, egress, clock }: ConnectionDeps,
-  { socket, queries, gone }: { socket: WASocket; queries: ServerQueries; gone: AbortSignal },
-): ProfilePictures {
+type Asking = { socket: WASocket; queries: ServerQueries; gone: AbortSignal }
+
+function createHistoryParts(deps: ConnectionDeps, { socket, queries, gone }: Asking) {
+  const { creds, historyTurns: turns } = deps
+  const own = () => ownPerson(creds)
+  return createHistories({ ...deps, socket, own, source: fileSource(deps), ask: queries.ask, turns, gone })
+}
+
+function fileSource({ endpoint, egress }: ConnectionDeps): FileSource {
+  return { egress, agent: endpoint.proxied?.agent, isElsewhere: endpoint.isElsewhere }
+}
+
+function createPictures(deps: ConnectionDeps, { socket, queries, gone }: Asking): ProfilePictures {
+  const { clock } = deps
   const tokens = new PrivacyTokens(socket)
-  const source = { egress, agent: endpoint.proxied?.agent, isElsewhere: endpoint.isElsewhere }
+  const source = fileSource(deps)
   return new ProfilePictures({ queries, tokensFor: (owner) => tokens.forPictureOf(owner), source, clock, gone })
 }
 

@@ -15,17 +15,20 @@ import type {
   Unsealing,
   Unanswered,
 } from '../core/network.ts'
+import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Egress } from '../lib/egress/egress.ts'
 import { publicOnly } from '../lib/egress/policy.ts'
 import type { Log } from '../lib/log.ts'
+import { Semaphore } from '../lib/queues/semaphore.ts'
 import { createRowIds } from '../lib/row-ids.ts'
 import type { ClientVersionStore } from '../storage/stores/accounts/client-version-store.ts'
 import type { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import type { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
 import { Account, jidOf } from './account/account.ts'
+import { withHistoryDays } from './account/history-days.ts'
 import { retireOldKeys } from './account/retire-old-keys.ts'
 import { isolateFaults } from './connection/fault-isolation.ts'
 import { downloadFile } from './files/download.ts'
@@ -47,7 +50,7 @@ type Deps = {
   journal: JournalStore
   versions: Pick<ClientVersionStore, 'find' | 'save'>
   /** Is told about everything that arrives. */
-  reception?: Partial<Reception & RealtimeReception>
+  reception?: Partial<Reception & RealtimeReception & HistoryReception>
   /** The epoch of the lease that this process holds. */
   epoch: () => number
   /** No new id of a row sorts before this time. */
@@ -85,6 +88,7 @@ export class WhatsappNetwork implements Network {
   #isOver = false
   readonly #nextId: () => RowId
   readonly #egress: Egress
+  readonly #historyTurns = { read: new Semaphore(1), spool: new Semaphore(4) }
   readonly #page: VersionPage
   /** The version that connections introduce themselves with. */
   readonly version: ClientVersion
@@ -102,7 +106,7 @@ export class WhatsappNetwork implements Network {
   }
 
   async open(name: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
-    const { sessionId, instance, isLeaving = false, networkProxy = null } = name
+    const { sessionId, instance, isLeaving = false, networkProxy = null, historyDays = null } = name
     const known = await this.#account(sessionId)
     await known.connection?.close()
     const version = await this.version.take()
@@ -113,7 +117,7 @@ export class WhatsappNetwork implements Network {
     const account = stored ? known : await this.#account(sessionId)
     if (account.keys.isClosed) throw closedError()
     if (stored) await this.#retireOldKeys(account, stored)
-    const creds = stored ?? initAuthCreds()
+    const creds = stored ?? withHistoryDays(initAuthCreds(), historyDays)
     // The other process has this account open by now. A connection from here would end that one.
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
     const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noRecords } = this.#deps
@@ -129,6 +133,7 @@ export class WhatsappNetwork implements Network {
       log,
       receiving,
       isLeaving,
+      historyTurns: this.#historyTurns,
       onSignal,
       onEnd: () => void own?.dispatcher.destroy(),
       findSent: (messageId) => findSent(instance, messageId),

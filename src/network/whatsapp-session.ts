@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Chat, Person } from '../core/address.ts'
 import type { GroupAdministration } from '../core/group-administration.ts'
+import type { Anchor } from '../core/history/past-events.ts'
 import type { Jid, NetworkMessageId } from '../core/ids.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
 import { writeReason } from '../core/reasons/reason.ts'
@@ -155,6 +156,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     const { clock, creds } = this.#deps
     const { socket, inside } = this.#connection
     return inside(() => renewFile(message, file, { socket, clock, ownJid: jidOf(creds), gone: this.#gone.signal }))
+  }
+
+  requestHistory(before: Anchor, count: number, signal: AbortSignal): Promise<{ seen: number }> {
+    const { historyRequests, inside } = this.#connection
+    return inside(() => historyRequests.ask(before, count, signal))
   }
 
   async restriction(): Promise<NetworkRestriction> {

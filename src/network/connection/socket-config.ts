@@ -3,6 +3,7 @@
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { Account } from '../account/account.ts'
 import type { durableRepository } from '../account/durable-signal.ts'
+import { historyDaysOf } from '../account/history-days.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
 import { defaultUrl, WA_CERT_DETAILS } from '../library/library.ts'
 import type {
@@ -86,7 +87,9 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     keepAliveIntervalMs: never,
     retryRequestDelayMs,
     markOnlineOnConnect: false,
-    syncFullHistory: false,
+    syncFullHistory: historyDaysOf(creds) !== null,
+    // The library gets no history to download, so all kinds are small.
+    shouldSyncHistoryMessage: () => true,
     // The service knows what it sent. The library's copy could come before the acknowledgement.
     emitOwnEvents: false,
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 1 },

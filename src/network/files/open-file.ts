@@ -6,13 +6,13 @@ import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:
 import type { Decipheriv, Hash } from 'node:crypto'
 import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
-import type { FileRef } from '../../core/message.ts'
 import { FileError } from '../../core/network.ts'
 import { noteBufferGarbage } from '../../lib/buffer-garbage.ts'
 import { macLength, mediaKeyLength, mediaKeysOf } from './media-keys.ts'
+import type { SealedFile } from './media-keys.ts'
 
 export class FileOpener extends Transform {
-  readonly #file: FileRef
+  readonly #file: SealedFile
   readonly #decipher: Decipheriv
   readonly #mac: ReturnType<typeof createHmac>
   readonly #sealedHash: Hash = createHash('sha256')
@@ -20,7 +20,7 @@ export class FileOpener extends Transform {
   /** The last bytes that arrived. They may be the authentication code. */
   #end: Buffer = Buffer.alloc(0)
 
-  constructor(file: FileRef) {
+  constructor(file: SealedFile) {
     super()
     const mediaKey = Buffer.from(file.mediaKey, 'base64')
     if (mediaKey.length !== mediaKeyLength) throw new FileError(false, 'the message did not carry the key of its file')

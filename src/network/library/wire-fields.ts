@@ -1,12 +1,23 @@
 // Reads the fields of an encoded protobuf without knowing its schema: the library's schema lacks some fields.
 
-/** `whole` is the field as it is encoded, with its key. `value` is undefined for a number. */
-export type WireField = { number: number; key: number; whole: Uint8Array; value: Uint8Array | undefined }
+/** `whole` is the field as it is encoded, with its key. `value` is undefined for a number, and `amount` for other fields. */
+export type WireField = {
+  number: number
+  key: number
+  whole: Uint8Array
+  value: Uint8Array | undefined
+  amount: number | undefined
+}
+
+/** `bodyLength` counts the bytes of the field behind its key, and behind its length if it has one. */
+export type FieldHead = { number: number; wireType: number; headLength: number; bodyLength: number }
 
 const varint = 0
 const eightBytes = 1
 const lengthDelimited = 2
 const fourBytes = 5
+const knownTypes = new Set([varint, eightBytes, lengthDelimited, fourBytes])
+const longestVarint = 10
 
 /** Stops at the first field that cannot be read. */
 export function* wireFields(bytes: Uint8Array): Generator<WireField> {
@@ -17,9 +28,22 @@ export function* wireFields(bytes: Uint8Array): Generator<WireField> {
     const body = bodyOf(bytes, key.end, key.value % 8)
     if (!body || body.end > bytes.length) return
     const value = body.start === undefined ? undefined : bytes.subarray(body.start, body.end)
-    yield { number: Math.floor(key.value / 8), key: key.value, whole: bytes.subarray(at, body.end), value }
+    const whole = bytes.subarray(at, body.end)
+    yield { number: Math.floor(key.value / 8), key: key.value, whole, value, amount: body.value }
     at = body.end
   }
+}
+
+/** Undefined when the bytes end inside the head. Null when a field cannot begin like this. */
+export function fieldHead(bytes: Uint8Array): FieldHead | null | undefined {
+  const key = readVarint(bytes, 0)
+  if (!key) return bytes.length < longestVarint ? undefined : null
+  const [number, wireType] = [Math.floor(key.value / 8), key.value % 8]
+  if (number === 0 || !knownTypes.has(wireType)) return null
+  const body = bodyOf(bytes, key.end, wireType)
+  if (!body) return bytes.length < key.end + longestVarint ? undefined : null
+  const headLength = body.start ?? key.end
+  return { number, wireType, headLength, bodyLength: body.end - headLength }
 }
 
 export function encodeVarint(value: number): Uint8Array {
@@ -29,7 +53,9 @@ export function encodeVarint(value: number): Uint8Array {
   return Uint8Array.from([...bytes, rest])
 }
 
-function bodyOf(bytes: Uint8Array, at: number, type: number): { start?: number; end: number } | undefined {
+type Body = { start?: number; end: number; value?: number }
+
+function bodyOf(bytes: Uint8Array, at: number, type: number): Body | undefined {
   if (type === eightBytes) return { end: at + 8 }
   if (type === fourBytes) return { end: at + 4 }
   if (type !== varint && type !== lengthDelimited) return undefined
@@ -42,7 +68,7 @@ function bodyOf(bytes: Uint8Array, at: number, type: number): { start?: number; 
 function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } | undefined {
   let value = 0
   let factor = 1
-  for (let at = start; at < Math.min(bytes.length, start + 10); at += 1) {
+  for (let at = start; at < Math.min(bytes.length, start + longestVarint); at += 1) {
     const byte = bytes[at] ?? 0
     value += (byte % 128) * factor
     factor *= 128

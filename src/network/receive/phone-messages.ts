@@ -14,7 +14,17 @@ import { unwrap } from '../decode/unwrap.ts'
 import { jidNormalizedUser, proto } from '../library/library.ts'
 import type { WASocket } from '../library/library.ts'
 
-type Deps = { socket: WASocket; account: Account; store: JournalStore; gone: AbortSignal; log: Log }
+type Deps = {
+  socket: WASocket
+  account: Account
+  store: JournalStore
+  /** Reads a history and hands the library what it needs of it. */
+  histories: { read(info: proto.IWebMessageInfo, hand: Hand): Promise<void> }
+  gone: AbortSignal
+  log: Log
+}
+
+type Hand = (info: proto.IWebMessageInfo) => Promise<void>
 
 const { Type } = proto.Message.ProtocolMessage
 const phoneTypes = new Set([
@@ -39,6 +49,8 @@ export class PhoneMessages {
   readonly #deps: Deps
   readonly #waiting = new Set<string>()
   readonly #lane = new Lane()
+  /** Reading a history can take minutes. Other messages, such as keys, do not wait for it. */
+  readonly #historyLane = new Lane()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -48,7 +60,10 @@ export class PhoneMessages {
   handle({ stanzaId, stanza }: UnfinishedStanza): void {
     if (this.#waiting.has(stanzaId)) return
     this.#waiting.add(stanzaId)
-    void this.#lane.run(() => this.#finish(stanzaId, stanza))
+    const info = proto.WebMessageInfo.decode(stanza)
+    const isHistory = info.message?.protocolMessage?.historySyncNotification != null
+    if (isHistory) void this.#historyLane.run(() => this.#finish(stanzaId, () => this.#readHistory(info)))
+    else void this.#lane.run(() => this.#finish(stanzaId, () => this.#handToLibrary(info)))
   }
 
   /** Hands over the messages that earlier connections did not finish. */
@@ -58,11 +73,11 @@ export class PhoneMessages {
     for (const message of unfinished) this.handle(message)
   }
 
-  async #finish(stanzaId: string, stanza: Uint8Array): Promise<void> {
+  async #finish(stanzaId: string, act: () => Promise<void>): Promise<void> {
     const { account, store, gone, log } = this.#deps
     try {
       gone.throwIfAborted()
-      await this.#handToLibrary(proto.WebMessageInfo.decode(stanza))
+      await act()
       // If the connection ended meanwhile, the library may not have finished.
       gone.throwIfAborted()
       // This write comes after everything that the library has written for the message.
@@ -76,16 +91,19 @@ export class PhoneMessages {
     }
   }
 
-  async #handToLibrary(info: proto.WebMessageInfo): Promise<void> {
-    const { socket, account } = this.#deps
+  async #readHistory(info: proto.IWebMessageInfo): Promise<void> {
+    const { socket, histories } = this.#deps
     const { remoteJid, id } = info.key ?? {}
+    if (id) await socket.sendReceipt(jidNormalizedUser(remoteJid ?? ''), undefined, [id], 'hist_sync')
+    await histories.read(info, (slim) => this.#lane.run(() => this.#handToLibrary(slim)))
+  }
+
+  async #handToLibrary(info: proto.IWebMessageInfo): Promise<void> {
+    const { socket, account } = this.#deps
     const migration = info.message?.protocolMessage?.lidMigrationMappingSyncMessage
     if (migration) {
       unpackMapping(migration)
       await account.addressing.told(true)
-    }
-    if (info.message?.protocolMessage?.historySyncNotification && id) {
-      await socket.sendReceipt(jidNormalizedUser(remoteJid ?? ''), undefined, [id], 'hist_sync')
     }
     await socket.upsertMessage(info as Parameters<WASocket['upsertMessage']>[0], 'append')
   }

@@ -4,6 +4,7 @@ import { bindCertificateToKey } from './bound-certificate.ts'
 import { useFastAgreements } from './fast-agreements.ts'
 import { wrapKeys } from './fast-keys.ts'
 import { useFastSignatures } from './fast-signatures.ts'
+import { writeHistoryDays } from './history-days.ts'
 import { readSalts } from './nct-salts.ts'
 import { runJobsAtOnce } from './own-queues.ts'
 import { silenceSignalLibrary } from './quiet-console.ts'
@@ -23,5 +24,6 @@ export function applyLibraryPatches(): void {
   repairSenderKeys()
   runJobsAtOnce()
   readSalts()
+  writeHistoryDays()
   silenceSignalLibrary()
 }
