@@ -2,7 +2,7 @@
 
 import { accountPlace, inboxPlace } from '../core/downstream.ts'
 import type { Destination, InboxAccess } from '../core/downstream.ts'
-import type { AccountAccess } from '../core/helpdesk-account.ts'
+import type { AccountAccess } from '../core/helpdesk/helpdesk-account.ts'
 import type { InboxIdentities } from './inbox-identities.ts'
 import type { TenantCache } from './tenant-cache.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'

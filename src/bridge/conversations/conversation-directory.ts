@@ -124,7 +124,8 @@ export class ConversationDirectory implements PerInstance {
     if (isCurrent && this.#isTrusted(entry, key)) return entry.open
     const known = entry?.known ?? (await store.findConversation(key))
     const found = known && (await this.#look({ ...known, conversationId }, target))
-    if (!found || (found.status === 'resolved' && mode === 'new' && !mayReopen)) return null
+    // What is new does not go into a conversation that holds only history.
+    if (!found || found.isHistory || (found.status === 'resolved' && mode === 'new' && !mayReopen)) return null
     return isCurrent ? entry.open : { id: conversationId, newest: found.newestMessageId ?? 0 }
   }
 
@@ -216,7 +217,7 @@ export class ConversationDirectory implements PerInstance {
     const known = entry?.known ?? (await store.findConversation(key))
     const lookedAt = clock.monotonic()
     const found = known && (await this.#look(known, target))
-    if (!known || !found || (found.status === 'resolved' && mode === 'new')) return undefined
+    if (!known || !found || found.isHistory || (found.status === 'resolved' && mode === 'new')) return undefined
     if (!entry) return (await this.#remember(chat, key, known, found.newestMessageId ?? 0, lookedAt)).open
     entry.checkedAt = lookedAt
     entry.open.newest = Math.max(entry.open.newest, found.newestMessageId ?? 0)

@@ -31,13 +31,14 @@ export type HelpdeskTarget = {
 type Opening = {
   contact: Contact
   destination: DestinationKey
-  /** Conversations of other accounts with the same contact. */
-  others: readonly number[]
   /** When we began to open a conversation whose outcome we do not know. */
   openingSince: number | null
 }
 
 const lookAgainMs = 2000
+
+/** The contact has a conversation that is not the one to open. */
+class HasConversation extends Error {}
 
 export class ConversationOpener {
   readonly #deps: Deps
@@ -57,15 +58,62 @@ export class ConversationOpener {
     return this.#lanes.run(lane, () => this.#openWith(contact, spec, key, helpdesk))
   }
 
+  /**
+   * A pending conversation for the history of a chat that has no conversation yet. Null when the contact has one already. The
+   * mark names the conversation, so that it is found after a lost answer.
+   */
+  async openPending(key: ConversationKey, spec: ContactSpec, mark: string, { destination, helpdesk }: HelpdeskTarget) {
+    const contact = await helpdesk.ensureContact(spec)
+    const lane = `${destination.key}|${contact.sourceId}`
+    return this.#lanes.run(lane, () => this.#openPendingWith(contact, spec, { key, mark }, helpdesk))
+  }
+
+  /** The contact of a chat. It is stored, so that later names reach it. */
+  async contactOf(spec: ContactSpec, { destination, helpdesk }: HelpdeskTarget): Promise<Contact> {
+    const contact = await helpdesk.ensureContact(spec)
+    await this.#saveContact(destination.key, contact, spec)
+    return contact
+  }
+
+  async #openPendingWith(
+    contact: Contact,
+    spec: ContactSpec,
+    { key, mark }: { key: ConversationKey; mark: string },
+    helpdesk: HelpdeskInbox,
+  ) {
+    const openingSince = await this.#saveContact(key.destination, contact, spec)
+    const others = await this.#deps.store.excludedConversations(key, contact.sourceId)
+    const listed = contact.created ? [] : await helpdesk.conversationsSince(contact, 0)
+    const isTaken = listed.some((id) => !others.includes(id))
+    const opening = { contact, destination: key.destination, openingSince }
+    try {
+      const { id, newestMessageId, isOwn } = await this.#create(opening, (begin) => {
+        const beforeCreation = () => (isTaken ? Promise.reject(new HasConversation()) : begin())
+        return helpdesk.createPending({ contact, mark, isHistory: false, beforeCreation })
+      })
+      return isOwn ? await this.#save(key, contact, id, newestMessageId) : null
+    } catch (error) {
+      if (error instanceof HasConversation) return null
+      throw error
+    }
+  }
+
   async #openWith(contact: Contact, spec: ContactSpec, key: ConversationKey, helpdesk: HelpdeskInbox) {
-    const { store, epoch, clock } = this.#deps
+    const { store, mode } = this.#deps
     const { destination } = key
     const openingSince = await this.#saveContact(destination, contact, spec)
-    const others = await store.conversationsOfOthers(key, contact.sourceId)
-    const { id, newestMessageId } = await this.#ensure({ contact, destination, others, openingSince }, helpdesk)
-    const known: KnownConversation = { conversationId: id, contactId: contact.id, sourceId: contact.sourceId }
+    const others = await store.excludedConversations(key, contact.sourceId)
+    const { id, newestMessageId } = await this.#create({ contact, destination, openingSince }, (beforeCreation) =>
+      helpdesk.ensureConversation(contact, mode, others, beforeCreation),
+    )
+    return this.#save(key, contact, id, newestMessageId)
+  }
+
+  async #save(key: ConversationKey, contact: Contact, conversationId: number, newest: number | null) {
+    const { store, epoch, clock } = this.#deps
+    const known: KnownConversation = { conversationId, contactId: contact.id, sourceId: contact.sourceId }
     await store.saveConversation(epoch(), key, known, clock.now())
-    return { known, newest: newestMessageId ?? 0 }
+    return { known, newest: newest ?? 0 }
   }
 
   /** Returns since when a conversation with the contact is being opened. */
@@ -79,11 +127,12 @@ export class ConversationOpener {
     return known?.openingSince ?? null
   }
 
-  async #ensure(
-    { contact, destination, others, openingSince }: Opening,
-    helpdesk: HelpdeskInbox,
-  ): Promise<Conversation> {
-    const { store, epoch, clock, mode } = this.#deps
+  /** `request` finds or creates a conversation, and awaits what it is given before a creation. */
+  async #create<Found extends Conversation>(
+    { contact, destination, openingSince }: Opening,
+    request: (beforeCreation: () => Promise<void>) => Promise<Found>,
+  ): Promise<Found> {
+    const { store, epoch, clock } = this.#deps
     const creation = { begun: false }
     const begin = async () => {
       this.#refuseWhileUncertain(openingSince)
@@ -91,7 +140,7 @@ export class ConversationOpener {
       creation.begun = true
     }
     try {
-      return await helpdesk.ensureConversation(contact, mode, others, begin)
+      return await request(begin)
     } catch (error) {
       const mayHaveHappened = error instanceof DownstreamError && error.mayHaveHappened
       if (creation.begun && !mayHaveHappened) await store.noteOpening(epoch(), destination, contact.sourceId, null)

@@ -10,8 +10,8 @@ import type { GroupHeaders } from './compose/group-headers.ts'
 import type { DeliveryProgress } from './delivery-progress.ts'
 import type { EarlierMessages } from './earlier-messages.ts'
 import type { EventContent } from './event-content.ts'
-import type { ExactlyOncePoster } from './exactly-once-poster.ts'
-import { postJobOf } from './post-job.ts'
+import type { ExactlyOncePoster } from '../posting/exactly-once-poster.ts'
+import { postJobOf } from '../posting/post-job.ts'
 import type { RowFinisher } from './row-finisher.ts'
 
 type Deps = {
@@ -102,7 +102,9 @@ export class DeliveryAttempt {
     const { draft, conversation } = found
     progress.doing = draft.counted
     const posted = await content.contentOf(row, draft, progress, signal)
-    const job = postJobOf(row, { target, conversation }, { ...draft, ...posted, chatId: chat.chatId, senderId })
+    const endSteps = () => [finisher.endStep(row, posted)]
+    const written = { ...draft, ...posted, chatId: chat.chatId, senderId, endSteps }
+    const job = postJobOf(row, { target, conversation }, written)
     const { outcome, messageId, flaw } = await poster.post(job, progress.state, signal)
     if (flaw !== undefined) progress.flaw = flaw
     headers.note(chat, target.destination.key, senderId)

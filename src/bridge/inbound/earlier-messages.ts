@@ -7,8 +7,8 @@ import type { MappedMessage, MessageMapStore } from '../../storage/stores/messag
 import type { OpenConversation } from '../conversations/conversation-directory.ts'
 import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import type { EventContext } from '../conversations/event-context.ts'
-import type { ExactlyOncePoster } from './exactly-once-poster.ts'
-import { messageKeyOf } from './message-key.ts'
+import type { ExactlyOncePoster } from '../posting/exactly-once-poster.ts'
+import { messageKeyOf } from '../posting/message-key.ts'
 
 type Deps = { map: Pick<MessageMapStore, 'findByNetworkId'>; poster: Pick<ExactlyOncePoster, 'flushed'> }
 

@@ -1,7 +1,6 @@
 // Says what of an event is posted: its text, its file, or a notice that the file is missing.
 
 import type { UploadFile } from '../../core/downstream.ts'
-import { lateFile } from '../../storage/stores/messages/inbox-store.ts'
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
 import type { Log } from '../../lib/log.ts'
 import type { EventDraft } from './compose/event-composer.ts'
@@ -9,8 +8,9 @@ import type { Texts } from './compose/texts.ts'
 import type { DeliveryProgress } from './delivery-progress.ts'
 import type { FileFetcher } from './files/file-fetcher.ts'
 import { FileTooLarge } from './files/file-spool.ts'
+import { sizeText } from './files/size-text.ts'
 import type { InboundMetrics } from './inbound-metrics.ts'
-import { messageKeyOf } from './message-key.ts'
+import { messageKeyOf } from '../posting/message-key.ts'
 
 type Deps = {
   files: Pick<FileFetcher, 'fetch'>
@@ -20,8 +20,8 @@ type Deps = {
   log: Log
 }
 
-/** `restKind` is set when the file is still to come: the inbox row lives on under that kind. */
-type PostedContent = { content: string; files: readonly UploadFile[]; restKind?: string }
+/** `awaitsFile`: the file is still to come, so the inbox row stays. */
+type PostedContent = { content: string; files: readonly UploadFile[]; awaitsFile?: true }
 
 export class EventContent {
   readonly #deps: Deps
@@ -47,7 +47,7 @@ export class EventContent {
     if (stage === 'bare') return { content: write({ notice: texts.fileRefused(what) }), files: [] }
     if (typeof file === 'object') return { content: write(), files: [file.upload] }
     if (file === 'missing') {
-      return { content: write({ notice: texts.fileMissing(what) }), files: [], restKind: lateFile }
+      return { content: write({ notice: texts.fileMissing(what) }), files: [], awaitsFile: true }
     }
     return { content: write({ notice: texts.fileTooLarge(what, sizeText(mediaMaxBytes)) }), files: [] }
   }
@@ -69,9 +69,4 @@ export class EventContent {
       log.warn({ err: error, instance, media: media.media }, 'a file could not be fetched')
     }
   }
-}
-
-function sizeText(bytes: number): string {
-  const kilobytes = Math.floor(bytes / 1024)
-  return kilobytes < 1024 ? `${kilobytes} kB` : `${Math.floor(kilobytes / 1024)} MB`
 }

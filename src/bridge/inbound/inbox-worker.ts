@@ -22,7 +22,7 @@ import type { EventChat, EventContexts } from '../conversations/event-context.ts
 import type { GroupDirectory } from '../people/group-directory.ts'
 import type { MergedPeople } from '../people/people.ts'
 import type { EventDelivery } from './event-delivery.ts'
-import type { ExactlyOncePoster } from './exactly-once-poster.ts'
+import type { ExactlyOncePoster } from '../posting/exactly-once-poster.ts'
 import { isStorageAway } from './failure-policy.ts'
 import type { ParkedRows } from './parked-rows.ts'
 import { RowInWork } from './row-in-work.ts'

@@ -8,16 +8,16 @@ import type { Log } from '../../lib/log.ts'
 import type { InboxRow, InboxStore, LateFileRow } from '../../storage/stores/messages/inbox-store.ts'
 import type { DestinationRouter } from './destination-router.ts'
 import type { EarlierMessages } from './earlier-messages.ts'
-import type { ExactlyOncePoster } from './exactly-once-poster.ts'
+import type { ExactlyOncePoster } from '../posting/exactly-once-poster.ts'
 import type { InboundMetrics } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
 import type { FileFetcher } from './files/file-fetcher.ts'
-import { messageKeyOf } from './message-key.ts'
-import { postJobOf } from './post-job.ts'
-import type { PostJob } from './post-job.ts'
+import { messageKeyOf } from '../posting/message-key.ts'
+import { postJobOf } from '../posting/post-job.ts'
+import type { PostJob } from '../posting/post-job.ts'
 
 type Deps = {
-  inbox: Pick<InboxStore, 'lateFiles' | 'load' | 'remove' | 'noteFailure'>
+  inbox: Pick<InboxStore, 'lateFiles' | 'load' | 'remove' | 'removeStep' | 'noteFailure'>
   earlier: Pick<EarlierMessages, 'originalOf'>
   files: Pick<FileFetcher, 'fetchOnce'>
   poster: Pick<ExactlyOncePoster, 'post' | 'flushed'>
@@ -87,7 +87,7 @@ export class LateFiles {
 
   /** True when nothing is left to do. */
   async #post(row: InboxRow): Promise<boolean> {
-    const { earlier, destinations, log } = this.#deps
+    const { inbox, earlier, destinations, log } = this.#deps
     const { instance, event } = row
     const media = event.kind === 'message' && event.content.type === 'media' ? event.content : undefined
     const target = await destinations.find(instance)
@@ -100,7 +100,8 @@ export class LateFiles {
     const { conversationId, messageId, chat: chatId, sender: senderId } = original
     const conversation = { id: conversationId, newest: messageId }
     const type = event.fromMe ? 'outgoing' : 'incoming'
-    const identity = { chatId, senderId, kind: 'file', replyTo: event.id, remember: null, header: null }
+    const endSteps = () => [inbox.removeStep(row.id)]
+    const identity = { chatId, senderId, kind: 'file', replyTo: event.id, remember: null, header: null, endSteps }
     return this.#fetchAndPost(row, media, (files) =>
       postJobOf(row, { target, conversation }, { ...identity, type, content: '', isPrivate: false, files }),
     )

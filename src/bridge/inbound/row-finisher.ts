@@ -2,15 +2,16 @@
 
 import type { Chat } from '../../core/address.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { Statement } from '../../storage/engine/statement.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { PostOutcome } from './exactly-once-poster.ts'
+import type { PostOutcome } from '../posting/exactly-once-poster.ts'
 import { resultKindOf } from './inbound-metrics.ts'
 import type { InboundMetrics, RealtimeResult } from './inbound-metrics.ts'
 
 type Deps = {
-  inbox: Pick<InboxStore, 'remove'>
+  inbox: Pick<InboxStore, 'remove' | 'removeStep' | 'awaitFileStep'>
   metrics: Pick<InboundMetrics, 'accepted' | 'countResult' | 'duplicate' | 'passedOver'>
   /** Called when the helpdesk has a message of this chat. Must not throw and must return quickly. */
   onShown?: ChatShown | undefined
@@ -42,6 +43,12 @@ export class RowFinisher {
     await inbox.remove(epoch(), row.id)
     metrics.countResult(row.instance, resultKindOf(row.event), result)
     this.#log(row, { result })
+  }
+
+  /** How the row ends in the commit that stores its message as posted. */
+  endStep({ id }: InboxRow, { awaitsFile = false }: { awaitsFile?: boolean }): Statement {
+    const { inbox } = this.#deps
+    return awaitsFile ? inbox.awaitFileStep(id) : inbox.removeStep(id)
   }
 
   /** The helpdesk has the message. The poster removes the row of a message that it has posted. */

@@ -8,7 +8,8 @@ import type { AgentActivity } from './agent-activity.ts'
 import type { AnswerRoutes } from './accept/answer-routes.ts'
 import type { SendAnswer } from './accept/send-answer.ts'
 import { parseChat } from '../../core/address.ts'
-import type { OutgoingCommand } from '../../core/downstream.ts'
+import { isUnderImport } from '../../core/history/import-state.ts'
+import type { OutgoingCommand } from '../../core/helpdesk/callback.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -90,12 +91,15 @@ export class ConversationEvents {
     const { conversationId } = command.conversation
     const now = clock.now()
     if (command.kind === 'typing') {
-      const { sender, ref } = await answers.findRoute(route, command)
+      const { sender, ref, importState } = await answers.findRoute(route, command)
+      if (isUnderImport(importState, now)) return
       activity.acted(sender.name, now)
       if (ref) activity.typing(sender.name, ref, command.typing)
       return
     }
-    const { sender, destination, ref } = await answers.ownerOf(route, conversationId)
+    const { sender, destination, ref, importState } = await answers.ownerOf(route, conversationId)
+    // An import marks its conversation seen. No agent has looked.
+    if (importState.isHistory || isUnderImport(importState, now)) return
     if (destination && conversationId !== null && command.at !== null) {
       // The helpdesk sends this time with every change of the conversation, also with changes by customers.
       activity.acted(sender.name, command.at)

@@ -2,7 +2,7 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
-import { HelpdeskDatabaseError } from '../../core/helpdesk-database.ts'
+import { HelpdeskDatabaseError } from '../../core/helpdesk/helpdesk-database.ts'
 
 /** The helpdesk inbox of the instance; a refusal when there is none, or when it cannot be asked. */
 export async function requireTarget<Target>(finding: Promise<Target | null>): Promise<Target> {

@@ -5,7 +5,6 @@ import type { InstanceName, Jid, NetworkMessageId } from '../../../core/ids.ts'
 import type { EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
 import type { Network } from '../../../core/network.ts'
-import { quoteTextOf } from '../../../core/quote-text.ts'
 import { parseChat } from '../../../core/address.ts'
 import type { Person } from '../../../core/address.ts'
 import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
@@ -15,6 +14,7 @@ import type { OfferedChoices } from '../../conversations/offered-choices.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
 import { bodyOf } from './body-of.ts'
+import { rememberedOf, rememberedOfEdit } from './remembered-content.ts'
 import { firstCharacters, renderHeader, renderMessage, truncate } from './render.ts'
 import type { RenderedQuote, RenderSettings, TextLimits } from './render.ts'
 import { plainToMarkdown } from './text-to-markdown.ts'
@@ -55,8 +55,15 @@ export type EventDraft = {
   header: string | null
   /** Whether the message may open a conversation. A reaction and a change of the timer may not. */
   opens: boolean
-  /** The text. A notice stands below the words of the person, or instead of them. */
-  write: (extra?: { notice: string; instead?: boolean }) => string
+  write: (extra?: ExtraText) => string
+}
+
+type ExtraText = {
+  /** Stands below the words of the person, or instead of them. */
+  notice?: string
+  instead?: boolean
+  /** Stands above everything else. */
+  head?: string | null
 }
 
 type Skipped = { skipped: 'filtered' | 'skip_disabled' }
@@ -69,7 +76,6 @@ type Composing = {
   showsHeader: boolean
 }
 
-const rememberedText = 1000
 /** The most that is shown of a reaction or of a vote. */
 const shownCharacters = 1000
 
@@ -161,7 +167,7 @@ export class EventComposer {
       counted: 'edit',
       replyTo: event.target.id,
     })
-    return { ...draft, remember: { text: quoteTextOf(event.content)?.slice(0, rememberedText) ?? '' } }
+    return { ...draft, remember: rememberedOfEdit(event.content) }
   }
 
   async #sealed(given: Composing, event: SealedEvent): Promise<EventDraft | Skipped> {
@@ -210,7 +216,9 @@ export class EventComposer {
     const actor = mentionName(given.context.sender)
     const nameOf = (person: Person) => names.get(keyOf(person)) ?? ''
     const text = renderGroupChanges(changes, actor === '' ? null : actor, nameOf, texts.change)
-    const write = () => truncate(text, 'activity', limits, texts)
+    // Activity messages are plain text.
+    const write: EventDraft['write'] = ({ head = null } = {}) =>
+      truncate(head === null ? text : `${head.replaceAll('`', '')}\n${text}`, 'activity', limits, texts)
     const opens = changes.some(({ change }) => change !== 'ephemeral')
     return { ...this.#plain(given, text), type: 'activity', header: null, opens, write }
   }
@@ -251,11 +259,11 @@ export class EventComposer {
     const inGroup =
       context.isGroup && !event.fromMe && settings.groupPrefixSender && showsHeader ? context.sender : null
     const { header = inGroup, separator = settings.groupHeaderSeparator, quote = null } = options
-    const write: EventDraft['write'] = (extra) => {
-      const below = extra && !extra.instead ? extra.notice : ''
-      const whole = extra?.instead ? extra.notice : [body, below].filter((part) => part !== '').join('\n\n')
-      const text = renderMessage({ header, separator, quote: extra?.instead ? null : quote, body: whole }, settings)
-      return truncate(text, type, limits, texts)
+    const write: EventDraft['write'] = ({ notice = '', instead = false, head = null } = {}) => {
+      const whole = instead ? notice : [body, notice].filter((part) => part !== '').join('\n\n')
+      const text = renderMessage({ header, separator, quote: instead ? null : quote, body: whole }, settings)
+      // A blank line: Markdown takes a line of dashes right below a text for the mark of a heading.
+      return truncate(head === null ? text : `${head}\n\n${text}`, type, limits, texts)
     }
     return {
       kind: event.kind,
@@ -276,15 +284,6 @@ async function knownPeople({ context }: Composing, people: readonly Person[]): P
   const known: KnownPerson[] = []
   for (const person of people) known.push(await context.who(person))
   return known
-}
-
-function rememberedOf({ content, secret, sender }: MessageEvent): MappedContent {
-  const text = quoteTextOf(content)
-  return {
-    ...(text !== null && { text: text.slice(0, rememberedText) }),
-    ...(secret !== null && { secret, sender }),
-    ...(content.type === 'poll' && { pollOptions: content.options }),
-  }
 }
 
 function personAt(jid: Jid | null): Person | null {

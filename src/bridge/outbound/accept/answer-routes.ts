@@ -10,8 +10,13 @@
 // our own source id names the chat: a contact can also differ because an agent merged two contacts.
 
 import type { Chat } from '../../../core/address.ts'
-import type { CallbackConversation, Recipient } from '../../../core/downstream.ts'
-import type { SendContextStore, StoredChat } from '../../../storage/stores/messages/send-context-store.ts'
+import type { CallbackConversation, Recipient } from '../../../core/helpdesk/callback.ts'
+import type { ImportState } from '../../../core/history/import-state.ts'
+import type {
+  SendContextStore,
+  StoredChat,
+  StoredConversation,
+} from '../../../storage/stores/messages/send-context-store.ts'
 import type { Route, RouteOf } from '../../conversations/route.ts'
 import { ownChat, recipientChat, storedRef } from '../send/recipients.ts'
 import type { ChatRef, Recipients } from '../send/recipients.ts'
@@ -19,8 +24,16 @@ import type { ChatRef, Recipients } from '../send/recipients.ts'
 /** The instance that answers, and the chat that it answers. */
 export type AnswerRoute = Route & { ref: ChatRef }
 
+/** Without `ref` nothing says who is to be answered. */
+type FoundRoute = Route & { ref?: ChatRef; importState: ImportState }
+
+const notStored: StoredConversation = {
+  chats: [],
+  importState: { isHistory: false, isImporting: false, endedAt: null },
+}
+
 type Deps = {
-  store: Pick<SendContextStore, 'storedChats'>
+  store: Pick<SendContextStore, 'storedConversation'>
   recipients: Pick<Recipients, 'refOf' | 'lookUp'>
   routeOf: RouteOf
 }
@@ -32,28 +45,29 @@ export class AnswerRoutes {
     this.#deps = deps
   }
 
-  /** Without `ref` nothing says who is to be answered. */
   async findRoute(
     route: Route,
     { conversation, recipient }: { conversation: CallbackConversation; recipient: Recipient },
-  ): Promise<Route & { ref?: ChatRef }> {
+  ): Promise<FoundRoute> {
     const { recipients, routeOf } = this.#deps
-    const stored = await this.#storedChats(route, conversation.conversationId)
+    const { chats: stored, importState } = await this.#stored(route, conversation.conversationId)
     const owner = await firstServed(routeOf, route, await believed(recipients, route, recipient, stored))
-    if (owner) return owner
+    if (owner) return { ...owner, importState }
     const chat = namedChat(route, recipient, stored)
-    return chat ? { ...route, ref: await recipients.refOf(route.sender.name, chat) } : route
+    const ref = chat && (await recipients.refOf(route.sender.name, chat))
+    return { ...route, ...(ref && { ref }), importState }
   }
 
   /** The route itself, without `ref`, when the conversation is not stored. */
-  async ownerOf(route: Route, conversationId: number | null): Promise<Route & { ref?: ChatRef }> {
-    const stored = await this.#storedChats(route, conversationId)
-    return (await firstServed(this.#deps.routeOf, route, stored)) ?? route
+  async ownerOf(route: Route, conversationId: number | null): Promise<FoundRoute> {
+    const { chats, importState } = await this.#stored(route, conversationId)
+    const owner = (await firstServed(this.#deps.routeOf, route, chats)) ?? route
+    return { ...owner, importState }
   }
 
-  async #storedChats({ destination }: Route, conversationId: number | null): Promise<StoredChat[]> {
-    if (!destination || conversationId === null) return []
-    return this.#deps.store.storedChats(destination.key, conversationId)
+  async #stored({ destination }: Route, conversationId: number | null): Promise<StoredConversation> {
+    if (!destination || conversationId === null) return notStored
+    return this.#deps.store.storedConversation(destination.key, conversationId)
   }
 }
 

@@ -1,6 +1,7 @@
 // What a command of the helpdesk means: the key of its callback, and why it cannot be sent.
 
-import type { CallbackConversation, Destination, OutgoingCommand, WrittenMessage } from '../../../core/downstream.ts'
+import type { Destination } from '../../../core/downstream.ts'
+import type { CallbackConversation, OutgoingCommand, WrittenMessage } from '../../../core/helpdesk/callback.ts'
 import { messageLimits } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import { isLongerThan } from '../../../lib/text/is-longer-than.ts'

@@ -27,7 +27,7 @@ import type { SendContext, SendContexts } from './send-context.ts'
 import type { SendGuards } from './send-guards.ts'
 
 type Deps = {
-  guards: Pick<SendGuards, 'checkCommand' | 'refuseNoRecipient' | 'check' | 'isTooOld' | 'refuseTooOld'>
+  guards: Pick<SendGuards, 'checkCommand' | 'refuseNoRecipient' | 'checkImport' | 'check' | 'isTooOld' | 'refuseTooOld'>
   order: Pick<CallbackOrder, 'inTurn' | 'skip'>
   contexts: Pick<SendContexts, 'questionOf' | 'recall' | 'read'>
   immediate: Pick<ImmediateSend, 'prepare'>
@@ -95,7 +95,7 @@ export class MessageAcceptor implements PerInstance {
   }
 
   async #acceptIn<Refusal>(
-    { sender, destination, ref: found, facts, hasUnread }: SendContext,
+    { sender, destination, ref: found, facts, hasUnread, importState }: SendContext,
     { command, age, turn }: Acceptance,
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
@@ -106,6 +106,9 @@ export class MessageAcceptor implements PerInstance {
     return this.#lanes.run(sender.name, found.chatId, async (chatId) => {
       const ref = { ...found, chatId }
       const row = rows.rowOf({ sender, destination, ref }, command)
+      // First: what is refused for another reason can be sent by Retry.
+      const imported = await guards.checkImport(row, command, importState, callback)
+      if (imported) return imported
       if (guards.isTooOld(age)) return guards.refuseTooOld(row, callback)
       const refusal = await guards.check(sender, row, callback)
       if (refusal) return refusal

@@ -1,6 +1,7 @@
 // Makes the outbox row of a message that an agent wrote.
 
-import type { Destination, WrittenMessage } from '../../../core/downstream.ts'
+import type { Destination } from '../../../core/downstream.ts'
+import type { WrittenMessage } from '../../../core/helpdesk/callback.ts'
 import type { RowId } from '../../../core/ids.ts'
 import type { MessagePayload } from '../../../core/outbox.ts'
 import type { Fingerprints } from '../../../guard/fingerprints.ts'

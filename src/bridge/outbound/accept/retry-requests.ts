@@ -17,6 +17,7 @@ import { callbackKey, noRecipient, nowhere, otherInbox, unsendable } from './com
 import type { ChangeCommand } from './commands.ts'
 import type { MessageRows } from './message-rows.ts'
 import type { FirstCallbacks } from './first-callbacks.ts'
+import { importRefusal } from './import-refusal.ts'
 
 // The helpdesk offers Retry for that long.
 const retryOfferedMs = 24 * 3_600_000
@@ -118,10 +119,11 @@ export class RetryRequests {
   }
 
   async #changedMessage(route: Route, command: ChangeCommand): Promise<ChangedMessage> {
-    const { answers, rows } = this.#deps
-    const { sender, destination, ref } = await answers.findRoute(route, command)
+    const { answers, rows, clock } = this.#deps
+    const { sender, destination, ref, importState } = await answers.findRoute(route, command)
     const rowTo = (to: Pick<ChatRef, 'chatId' | 'jid'>) => rows.create({ sender, destination, ref: to }, command)
-    const reason = unsendable(command)?.reason ?? (ref ? null : noRecipient(destination))
+    const refusal = unsendable(command) ?? importRefusal(command, importState, clock.now())
+    const reason = refusal?.reason ?? (ref ? null : noRecipient(destination))
     if (!ref || reason !== null) return { row: rowTo(nowhere), callback: null, reason }
     return { row: rowTo(ref), callback: callbackKey(route, command.messageId), reason }
   }

@@ -5,6 +5,8 @@ import { writeReason } from '../../../core/reasons/reason.ts'
 import { isAskedFor, lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import { deletedReason } from './commands.ts'
+import { historyOnlyReason, importedReason } from './import-refusal.ts'
+import type { ImportRefusal } from './import-refusal.ts'
 
 /** Whether the conversation has messages that the agent has now seen. */
 export type Seen = { hasUnread: boolean }
@@ -14,7 +16,8 @@ export type Seen = { hasUnread: boolean }
  */
 type Taken = { instance: InstanceName; address: Jid; isInTime?: boolean } & Seen
 
-export type UndeliverableCode = 'no_recipient' | 'other_inbox' | 'too_long' | 'too_many_files' | 'no_file' | 'too_old'
+export type UndeliverableCode =
+  'no_recipient' | 'other_inbox' | 'too_long' | 'too_many_files' | 'no_file' | 'too_old' | ImportRefusal['code']
 
 export type SendAnswer =
   | ({ kind: 'sent'; waid: NetworkMessageId; queueId: RowId } & Taken)
@@ -35,6 +38,13 @@ export const blockedReason = writeReason('repeated')
 
 export const tooOldReason = writeReason('tooOld')
 
+/** Refusals of messages that could be delivered from here otherwise. */
+const codesOfReasons: ReadonlyMap<string | null, UndeliverableCode> = new Map([
+  [tooOldReason, 'too_old'],
+  [importedReason, 'history_import'],
+  [historyOnlyReason, 'history_conversation'],
+])
+
 /** The answer to a repeated callback: a refusal is repeated, everything else needs no further work. */
 export function repeated(row: OutboxRow): SendAnswer {
   const { id, status, reason } = row
@@ -42,7 +52,8 @@ export function repeated(row: OutboxRow): SendAnswer {
   if (isAskedFor(row) || lacksCallback(row) || reason === deletedReason) {
     return { kind: 'ignored', reason: 'duplicate', queueId: id }
   }
-  if (status === 'refused' && reason === tooOldReason) return { kind: 'undeliverable', code: 'too_old', reason }
+  const code = codesOfReasons.get(reason)
+  if (status === 'refused' && reason !== null && code) return { kind: 'undeliverable', code, reason }
   if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
   if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? writeReason('notSent') }
   return { kind: 'ignored', reason: 'duplicate', queueId: id }

@@ -1,6 +1,7 @@
 // What we look up before accepting a callback: the instance that answers, the chat, and the last address that wrote to us.
 
-import type { Recipient } from '../../../core/downstream.ts'
+import type { Recipient } from '../../../core/helpdesk/callback.ts'
+import type { ImportState } from '../../../core/history/import-state.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
 import type {
   SendContextFacts,
@@ -23,7 +24,7 @@ type Deps = {
 }
 
 /** Without `facts` the message cannot be sent immediately. */
-export type SendContext = AnswerRoute & { facts: ChatFacts | undefined } & Seen
+export type SendContext = AnswerRoute & { facts: ChatFacts | undefined; importState: ImportState } & Seen
 
 /** `unchanged` makes a commit fail when the context is no longer true. */
 type RecalledContext = SendContext & { unchanged: Statement }
@@ -76,7 +77,8 @@ export class SendContexts {
     const owner = await firstServed(routeOf, route, await believed(recipients, route, recipient, found.stored))
     if (!owner) return undefined
     const { sender, destination, ref, stored } = owner
-    return { sender, destination, ref, facts: usable(found, stored), hasUnread: found.hasUnread }
+    const { hasUnread, importState } = found
+    return { sender, destination, ref, facts: usable(found, stored), hasUnread, importState }
   }
 
   async #named(
@@ -86,7 +88,8 @@ export class SendContexts {
     const chat = namedChat(route, recipient, found.stored)
     if (!chat) return undefined
     const ref = known ?? (await this.#deps.recipients.refOf(route.sender.name, chat))
-    return { ...route, ref, facts: usable(found, found.asked), hasUnread: found.hasUnread }
+    const { hasUnread, importState } = found
+    return { ...route, ref, facts: usable(found, found.asked), hasUnread, importState }
   }
 }
 

@@ -1,5 +1,6 @@
 // Decides whether a message is refused: it cannot be delivered from here, or it repeats the message before it.
 
+import type { ImportState } from '../../../core/history/import-state.ts'
 import type { MessagePayload } from '../../../core/outbox.ts'
 import type { Fingerprints } from '../../../guard/fingerprints.ts'
 import { isWithinWindow } from '../../../guard/spamguard.ts'
@@ -14,6 +15,7 @@ import type { SendingAccounts } from '../send/sending-accounts.ts'
 import type { CallbackAge } from './callback-ages.ts'
 import { noRecipient, nowhere, otherInbox, unsendable } from './commands.ts'
 import type { SendCommand } from './commands.ts'
+import { importRefusal } from './import-refusal.ts'
 import type { MessageRows } from './message-rows.ts'
 import { blockedReason, repeated, tooOldReason } from './send-answer.ts'
 import type { SendAnswer, UndeliverableCode } from './send-answer.ts'
@@ -52,6 +54,21 @@ export class SendGuards {
   /** Neither the stored conversation nor the contact says who is to be answered. */
   refuseNoRecipient(route: Route, command: SendCommand): Promise<SendAnswer> {
     return this.#undeliverable(route, command, 'no_recipient', noRecipient(route.destination))
+  }
+
+  /** Whether the history in the conversation forbids the message. A message that may be sent later is kept for Retry. */
+  async checkImport(
+    row: NewOutboxRow,
+    command: SendCommand,
+    state: ImportState,
+    callback: CallbackKey | null,
+  ): Promise<SendAnswer | undefined> {
+    const refusal = importRefusal(command, state, row.createdAt)
+    if (!refusal) return undefined
+    const { code, reason } = refusal
+    const isFinal = code === 'history_conversation'
+    const kept = isFinal ? { ...row, chatId: nowhere.chatId, remoteJid: nowhere.jid } : row
+    return (await this.#keepRefused(kept, callback, reason)) ?? { kind: 'undeliverable', code, reason }
   }
 
   /** Undefined when the message does not repeat the one before it. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import type { Attachment, Destination } from '../../../core/downstream.ts'
+import type { Destination } from '../../../core/downstream.ts'
+import type { Attachment } from '../../../core/helpdesk/callback.ts'
 import { fetchAttachment } from './attachment-fetcher.ts'
 
 const destination: Destination = {

@@ -33,12 +33,13 @@ const lookAgainMs = 10_000
 const tooLate = writeReason('unansweredRetry')
 const deleted = writeReason('instanceDeleted')
 const createdAnew = writeReason('instanceCreatedAnew')
+const imported = writeReason('historyImported')
 const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
 
 type Deps = {
   outbox: Pick<OutboxStore, 'find' | 'open' | 'ofMessage'>
   shown: Pick<ShownStore, 'planLook' | 'saveLook' | 'reportedOf'>
-  retries: Pick<RetryStore, 'retry' | 'discard'>
+  retries: Pick<RetryStore, 'retry' | 'discard' | 'isUnderImport'>
   downstream: Pick<Downstream, 'helpdesk'>
   destinationOf: (row: OutboxRow) => Promise<Destination | null>
   worker: Pick<OutboxWorker, 'submit'>
@@ -172,6 +173,9 @@ export class ShownLook {
     const isAgain =
       !isOver && (await retries.retry(row, partsAgain(row.parts), this.#waiting(row.instance), clock.now()))
     if (isAgain) worker.submit(row)
+    else if (!isOver && (await retries.isUnderImport(row, clock.now()))) {
+      await this.#set({ ...row, reason: row.chatId === '' ? row.reason : imported }, target, 'failed', 'retried')
+    }
     // The callback of the message has come after all.
     else if (lacksCallback(row) && !isOver) await retries.discard(row.id)
     else await this.#set(row, target, 'failed', 'retried')

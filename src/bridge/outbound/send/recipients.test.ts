@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Recipient } from '../../../core/downstream.ts'
+import type { Recipient } from '../../../core/helpdesk/callback.ts'
 import { recipientChat } from './recipients.ts'
 
 const nobody: Recipient = { identifier: null, phone: null, sourceId: null }

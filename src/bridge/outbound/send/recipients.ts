@@ -2,7 +2,7 @@
 
 import { chatJid, groupChatId, groupJid, parseChat, personJid } from '../../../core/address.ts'
 import type { Chat, Person } from '../../../core/address.ts'
-import type { Recipient } from '../../../core/downstream.ts'
+import type { Recipient } from '../../../core/helpdesk/callback.ts'
 import type { ChatId, InstanceName, Jid } from '../../../core/ids.ts'
 import type { NetworkSession } from '../../../core/network.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'

@@ -1,7 +1,7 @@
 // Rewrites the headers of the earlier messages of a person, in the database of the helpdesk.
 
 import type { Destination } from '../../../core/downstream.ts'
-import type { HelpdeskDatabase } from '../../../core/helpdesk-database.ts'
+import type { HelpdeskDatabase } from '../../../core/helpdesk/helpdesk-database.ts'
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import type { PersonRecord } from '../../../storage/stores/people/people-store.ts'
 import type { EventContexts } from '../../conversations/event-context.ts'

@@ -2,7 +2,7 @@
 
 import { DownstreamError } from '../../../core/downstream.ts'
 import { BridgeError } from '../../../core/errors.ts'
-import { HelpdeskDatabaseError } from '../../../core/helpdesk-database.ts'
+import { HelpdeskDatabaseError } from '../../../core/helpdesk/helpdesk-database.ts'
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Log } from '../../../lib/log.ts'

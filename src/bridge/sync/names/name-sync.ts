@@ -1,7 +1,7 @@
 // Hears of new names and brings the helpdesk up to date, in the background. Messages never wait for a name.
 
 import { groupIdOf } from '../../../core/address.ts'
-import { HelpdeskDatabaseError } from '../../../core/helpdesk-database.ts'
+import { HelpdeskDatabaseError } from '../../../core/helpdesk/helpdesk-database.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'

@@ -6,15 +6,18 @@
 // 3. Search. If the outcome of the POST is unknown (time-out, broken connection, crash), we search the conversation for that
 //    source id, among the messages after the stored message id. The helpdesk may create the message late, so we repeat the
 //    search for `lateCommitMs`. Only when the message is still not there do we post again.
-// 4. Complete. One commit stores the id of the posted message and removes the inbox row. After a crash before that commit the
-//    next process finds the claim without a message id, and begins with the search.
+// 4. Complete. One commit stores the id of the posted message, together with the end of its inbox row or of its row of the
+//    history. After a crash before that commit the next process finds the claim without a message id, and begins with the search.
 //
 // A row that comes from a backup may have been posted after the backup, so it begins with one search.
+//
+// A message can come live and with the history. Its two posts run one after the other. The post of the history leaves a message
+// alone that is claimed by a live one: the live post goes on until the message is at the helpdesk.
 //
 // The next message of the chat does not wait for step 4. Callers that read the message map wait for `flushed`.
 
 import { DownstreamError } from '../../core/downstream.ts'
-import type { InstanceName } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -53,8 +56,16 @@ export type PostState = {
 }
 
 type Posted = { conversationId: number; messageId: number; flaw?: string }
-/** `flaw` says why the destination must not get another message. */
-export type PostOutcome = { outcome: 'posted' | 'duplicate'; messageId: number; flaw?: string }
+/**
+ * duplicate: the message was posted before, or a live post of it is under way; then `messageId` is null.
+ * `flaw` says why the destination must not get another message.
+ */
+export type PostOutcome =
+  | { outcome: 'posted'; messageId: number; flaw?: string }
+  | { outcome: 'duplicate'; messageId: number | null; flaw?: never }
+
+/** `stored` resolves when the message is stored as posted. */
+type PostResult = { outcome: PostOutcome; stored?: Promise<void> }
 
 /** A POST that an earlier process began longer ago has appeared by now, or never will. One search is enough. */
 const longAgoMs = 3_600_000
@@ -66,6 +77,8 @@ export class ExactlyOncePoster {
   /** The commits that are under way after a POST, with their instance. */
   readonly #completing = new Map<Promise<unknown>, InstanceName>()
   readonly #limits = new PostLimits()
+  /** The last post of each message until it is stored as posted or has failed. */
+  readonly #underWay = new Map<string, Promise<unknown>>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -76,15 +89,43 @@ export class ExactlyOncePoster {
    * same commit. Rejects with the DownstreamError that ended the attempt. `state` then says what the next attempt must know.
    */
   async post(job: PostJob, state: PostState, signal: AbortSignal): Promise<PostOutcome> {
+    const key = `${job.identity.instance}|${job.identity.networkId}`
+    const before = this.#underWay.get(key)
+    const turn = this.#afterwards(before, () => this.#post(job, state, signal))
+    const over = turn.then(
+      ({ stored }) => stored,
+      () => undefined,
+    )
+    this.#underWay.set(key, over)
+    void over.then(() => {
+      if (this.#underWay.get(key) === over) this.#underWay.delete(key)
+    })
+    return (await turn).outcome
+  }
+
+  async #afterwards<T>(before: Promise<unknown> | undefined, work: () => Promise<T>): Promise<T> {
+    if (before) await before
+    return work()
+  }
+
+  async #post(job: PostJob, state: PostState, signal: AbortSignal): Promise<PostResult> {
     if (job.replyTo !== null) await this.flushed(job.identity.instance)
     const { id, known } = (state.claim ??= await this.#claim(job, state))
-    const messageId = known.find((row) => row.id === id)?.messageId ?? null
-    if (messageId !== null) return { outcome: 'duplicate', messageId }
+    const mine = known.find((row) => row.id === id)
+    const isLive = job.isPast === true && mine?.readAt === null
+    if (mine && (mine.messageId !== null || isLive)) {
+      return { outcome: { outcome: 'duplicate', messageId: mine.messageId } }
+    }
     const posted = (await this.#search(job, state, signal)) ?? (await this.#postNow(job, state, signal))
     job.conversation.newest = Math.max(job.conversation.newest, posted.messageId)
-    this.#complete(job, id, posted, signal)
-    const { messageId: postedId, flaw } = posted
-    return { outcome: 'posted', messageId: postedId, ...(flaw !== undefined && { flaw }) }
+    const stored = this.#complete(job, id, posted, signal)
+    const { messageId, flaw } = posted
+    return { outcome: { outcome: 'posted', messageId, ...(flaw !== undefined && { flaw }) }, stored }
+  }
+
+  /** Whether several live messages are being posted there at the moment. */
+  isBusy(destination: DestinationKey): boolean {
+    return this.#limits.isBusy(destination)
   }
 
   /** Resolves when every message of the instance that was posted before is stored as posted. */
@@ -102,7 +143,8 @@ export class ExactlyOncePoster {
     const { map, epoch, newId, clock } = this.#deps
     const { identity, direction, networkKey, networkAt, remember, conversation, replyTo, postedAfter } = job
     const posting = { conversationId: conversation.id, since: clock.now(), after: postedAfter ?? conversation.newest }
-    const claim = { ...identity, id: newId(), direction, networkKey, networkAt, content: remember, posting }
+    const past = job.isPast && { isPast: job.isPast }
+    const claim = { ...identity, id: newId(), direction, networkKey, networkAt, content: remember, posting, ...past }
     const { fresh, known } = await map.claim(epoch(), claim, replyTo ?? identity.networkId)
     const mine = known.find((row) => isSame(row, identity))
     if (!mine) throw new Error('a claimed message must be known')
@@ -130,7 +172,8 @@ export class ExactlyOncePoster {
     const { clock, onPosted, onTaken } = this.#deps
     const { conversation, helpdesk, destination, message, identity } = job
     const { origin } = new URL(destination.baseUrl)
-    const leave = await this.#limits.enter({ destination: destination.key, origin }, message.files.length > 0, signal)
+    const where = { destination: destination.key, origin }
+    const leave = await this.#limits.enter(where, message.files.length > 0, signal, job.isPast)
     const began = clock.monotonic()
     try {
       const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }
@@ -144,13 +187,13 @@ export class ExactlyOncePoster {
   }
 
   /** Stores the time and the newest message id before the POST. A fresh claim has stored them already. */
-  async #begin({ conversation }: PostJob, state: PostState): Promise<Posting> {
+  async #begin({ conversation, isPast }: PostJob, state: PostState): Promise<Posting> {
     const { begun, claim } = state
     delete state.begun
     if (begun?.conversationId === conversation.id) return begun
     const { map, epoch, clock } = this.#deps
     const posting = { conversationId: conversation.id, since: clock.now(), after: conversation.newest }
-    await map.beginPosting(epoch(), claim?.id ?? '', posting)
+    await map.beginPosting(epoch(), claim?.id ?? '', posting, isPast)
     return posting
   }
 
@@ -181,15 +224,12 @@ export class ExactlyOncePoster {
   }
 
   /** The message is posted. Stores that until it succeeds; a stop leaves it to the search of the next process. */
-  #complete(job: PostJob, id: string, posted: Posted, signal: AbortSignal): void {
+  #complete(job: PostJob, id: string, posted: Posted, signal: AbortSignal): Promise<void> {
     const { map, epoch, clock, log, storesHeaders } = this.#deps
-    const { identity, rowId, restKind } = job
+    const { identity, header } = job
     const { conversationId, messageId } = posted
-    const as = { conversationId, messageId, header: storesHeaders ? job.header : null }
-    const store = async () => {
-      if (restKind === undefined) await map.complete(epoch(), id, as, rowId)
-      else await map.completeInPart(epoch(), id, as, { id: rowId, kind: restKind })
-    }
+    const as = { conversationId, messageId, header: storesHeaders ? header : null }
+    const store = () => map.complete(epoch(), id, as, job.endSteps({ conversationId, messageId }))
     const onFailure = (err: unknown) => {
       log.error({ err, instance: identity.instance }, 'a posted message could not be noted yet')
     }
@@ -201,6 +241,7 @@ export class ExactlyOncePoster {
     })
     this.#completing.set(commit, identity.instance)
     void commit.then(() => this.#completing.delete(commit))
+    return commit
   }
 }
 

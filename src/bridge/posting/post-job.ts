@@ -1,9 +1,9 @@
 // What the poster needs to know of one message to post it.
 
 import type { Destination, HelpdeskInbox, NewMessage, UploadFile } from '../../core/downstream.ts'
-import type { ChatId, NetworkMessageId, RowId } from '../../core/ids.ts'
-import type { MessageKey } from '../../core/message.ts'
-import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
+import type { ChatId, InstanceName, NetworkMessageId } from '../../core/ids.ts'
+import type { MessageKey, NetworkEvent } from '../../core/message.ts'
+import type { Statement } from '../../storage/engine/statement.ts'
 import type { MappedContent, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
 import type { OpenConversation } from '../conversations/conversation-directory.ts'
 import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
@@ -24,14 +24,18 @@ export type PostJob = {
   /** The message on the network that this one answers. */
   replyTo: NetworkMessageId | null
   message: Omit<NewMessage, 'inReplyTo' | 'sourceId'>
-  /** The inbox row that is removed when the message is posted. `restKind` keeps the row under that kind instead. */
-  rowId: RowId
-  restKind?: string
+  /** What the commit that completes the message stores besides. */
+  endSteps: (posted: { conversationId: number; messageId: number }) => readonly Statement[]
+  /** A message of the history: no news for agents, and nothing to confirm to its sender. */
+  isPast?: true
   /** The message may have been posted before, under a higher id than this one: its row comes from a backup. */
   postedAfter?: number
 }
 
-type Written = Pick<PostJob, 'remember' | 'header' | 'replyTo' | 'restKind'> & {
+/** An event, from the inbox or from the history. */
+type Source = { instance: InstanceName; event: NetworkEvent; postedAfter?: number }
+
+type Written = Pick<PostJob, 'remember' | 'header' | 'replyTo' | 'endSteps'> & {
   chatId: ChatId
   senderId: string
   /** What of the network's message this is; see the message map. */
@@ -44,12 +48,12 @@ type Written = Pick<PostJob, 'remember' | 'header' | 'replyTo' | 'restKind'> & {
 }
 
 export function postJobOf(
-  { id, instance, event, postedAfter }: InboxRow,
+  { instance, event, postedAfter }: Source,
   to: { target: Pick<HelpdeskTarget, 'destination' | 'helpdesk'>; conversation: OpenConversation },
   written: Written,
 ): PostJob {
   const { destination, helpdesk } = to.target
-  const { chatId, senderId, kind, type, content, isPrivate, originalText, files, remember, header, replyTo, restKind } =
+  const { chatId, senderId, kind, type, content, isPrivate, originalText, files, remember, header, replyTo, endSteps } =
     written
   return {
     identity: { instance, destination: destination.key, chat: chatId, sender: senderId, networkId: event.id, kind },
@@ -66,8 +70,7 @@ export function postJobOf(
       ...{ type, content, isEcho: event.fromMe, private: isPrivate, files },
       ...(originalText !== undefined && { originalText }),
     },
-    rowId: id,
-    ...(restKind !== undefined && { restKind }),
+    endSteps,
     ...(postedAfter !== undefined && { postedAfter }),
   }
 }
