@@ -1,6 +1,6 @@
 // Reads what Chatwoot says of itself, of the owner of a token, and of the inboxes and people of an account.
 
-import type { InboxSettings } from '../core/helpdesk-account.ts'
+import type { InboxSettings } from '../core/helpdesk/helpdesk-account.ts'
 import type { Call } from './chatwoot-calls.ts'
 import { asObject, asText, isId, readList } from './json-values.ts'
 

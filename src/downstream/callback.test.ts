@@ -42,7 +42,52 @@ test('a message of an agent becomes a command to send it', () => {
     lacksFile: false,
     inReplyTo: null,
     agentName: 'Ana',
+    isByPerson: true,
   })
+})
+
+test('only what a person writes is by a person: no bot, rule, template or campaign', () => {
+  const byPerson = (more: object) => {
+    const command = readCallback({ ...message, ...more })
+    return 'isByPerson' in command && command.isByPerson
+  }
+  assert.equal(byPerson({}), true)
+  assert.equal(byPerson({ event: 'message_updated' }), true, 'Retry keeps the sender')
+  for (const more of [
+    { sender: { id: 9, name: 'Robot', type: 'agent_bot' } },
+    { sender: null, content_attributes: { automation_rule_id: 3 } },
+    { content_attributes: { automation_rule_id: 3 } },
+    { sender: null, message_type: 'template' },
+    { message_type: 'template' },
+    { message_type: 3 },
+    { additional_attributes: { campaign_id: 7 } },
+    { sender: { id: 34, name: 'Maria', phone_number: '+5511999999999' } },
+  ]) {
+    assert.equal(byPerson(more), false, JSON.stringify(more))
+  }
+})
+
+test('a callback says that its conversation was created for an import, and when', () => {
+  const of = (more: object) => {
+    const command = readCallback({ ...message, conversation: { ...conversation, ...more } })
+    return 'conversation' in command ? command.conversation : undefined
+  }
+  const marked = (kind: unknown) => ({ additional_attributes: { imported_history: kind } })
+  assert.deepEqual(of({ ...marked('history'), created_at: 1_780_000_000 }), {
+    ...named,
+    createdFor: 'history',
+    createdAt: 1_780_000_000_000,
+  })
+  assert.deepEqual(of({ ...marked('chat'), created_at: 'soon' }), { ...named, createdFor: 'chat' })
+  for (const odd of [
+    {},
+    marked('else'),
+    marked(null),
+    { additional_attributes: 'x' },
+    { additional_attributes: null },
+  ]) {
+    assert.deepEqual(of(odd), named)
+  }
 })
 
 test('attachments carry address, type, size and the name in the address; a quote its references', () => {

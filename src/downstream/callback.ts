@@ -6,12 +6,14 @@ import type {
   OutgoingCommand,
   Recipient,
   WrittenMessage,
-} from '../core/downstream.ts'
+} from '../core/helpdesk/callback.ts'
 import { BridgeError } from '../core/errors.ts'
 import { messageLimits } from '../core/outbox.ts'
 import type { Locale } from '../core/reasons/sentences.ts'
 import { fileNameOf } from './file-name.ts'
+import { readImportMark } from './import-mark.ts'
 import { interactiveTextOf } from './interactive-text.ts'
+import { asObject } from './json-values.ts'
 import { Payload } from './payload.ts'
 
 type Ignored = OutgoingCommand & { kind: 'ignored' }
@@ -115,7 +117,17 @@ function readMessage(message: Payload, locale: Locale): WrittenMessage {
     lacksFile: attachments.length < files.length,
     inReplyTo: readReply(message.object('content_attributes')),
     agentName: isAgent(sender) ? sender.filledText('name') : null,
+    isByPerson: isByPerson(message, sender),
   }
+}
+
+/** Messages of rules and templates have no sender, except that Chatwoot names a person as the sender of a campaign. */
+function isByPerson(message: Payload, sender: Payload): boolean {
+  const type = message.raw('message_type')
+  const isTemplate = type === 'template' || type === 3
+  const isByRule = asObject(message.raw('content_attributes'))['automation_rule_id'] != null
+  const isByCampaign = asObject(message.raw('additional_attributes'))['campaign_id'] != null
+  return sender.raw('type') === 'user' && !isTemplate && !isByRule && !isByCampaign
 }
 
 /** An attachment without an id stays behind the others. */
@@ -217,7 +229,17 @@ function conversationOf(event: Payload, conversation: Payload): CallbackConversa
     accountId: event.object('account').id('id') ?? newest?.id('account_id') ?? null,
     inboxId: event.object('inbox').id('id') ?? conversation.id('inbox_id'),
     conversationId: conversation.id('id'),
+    ...importOf(conversation),
   }
+}
+
+/** A mark or a time that makes no sense is no reason to refuse the callback. */
+function importOf(conversation: Payload): Pick<CallbackConversation, 'createdFor' | 'createdAt'> {
+  const mark = readImportMark(conversation.raw('additional_attributes'))
+  if (!mark) return {}
+  const { createdFor } = mark
+  const createdAt = conversation.raw('created_at')
+  return { createdFor, ...(typeof createdAt === 'number' && { createdAt: createdAt * 1000 }) }
 }
 
 function recipientOf(conversation: Payload): Recipient {

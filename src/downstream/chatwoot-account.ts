@@ -1,8 +1,8 @@
 // Implements the administrator's side of the helpdesk port for one account of a Chatwoot.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { AccountAccess, HelpdeskAccount, InboxChanges } from '../core/helpdesk-account.ts'
-import type { InboxSettings, Installation, NewInbox } from '../core/helpdesk-account.ts'
+import type { AccountAccess, HelpdeskAccount, InboxChanges } from '../core/helpdesk/helpdesk-account.ts'
+import type { InboxSettings, Installation, NewInbox } from '../core/helpdesk/helpdesk-account.ts'
 import { readAgentIds, readInbox, readInboxes, readMemberIds, readRole, versionCall } from './account-json.ts'
 import { anything, ChatwootCalls } from './chatwoot-calls.ts'
 import type { CallDeps } from './chatwoot-calls.ts'

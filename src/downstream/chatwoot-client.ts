@@ -8,6 +8,7 @@ import { versionCall } from './account-json.ts'
 import { ChatwootCalls } from './chatwoot-calls.ts'
 import type { Call, CallDeps } from './chatwoot-calls.ts'
 import { tooOldVersion, wrongKindOfInbox } from './failures.ts'
+import { asText } from './json-values.ts'
 import { keepsSourceIds } from './versions.ts'
 
 export type ClientDeps = CallDeps & {
@@ -72,6 +73,11 @@ export class ChatwootClient {
   /** The identifier may be wrong by now. */
   forgetIdentifier(): void {
     this.#deps.identifiers.delete(this.access)
+  }
+
+  async timeZone(): Promise<string | null> {
+    const inbox = await this.askBeside(this.#question())
+    return 'timezone' in inbox ? asText(inbox.timezone) : null
   }
 
   /** Without source ids a message cannot be found again, and a message of the phone looks like one of an agent. */

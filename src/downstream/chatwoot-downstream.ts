@@ -1,7 +1,7 @@
 // The helpdesk port over Chatwoot: one HTTP client and one set of circuit breakers for all destinations.
 
 import type { DownloadedFile, Downstream, HelpdeskInbox, InboxAccess } from '../core/downstream.ts'
-import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk-account.ts'
+import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk/helpdesk-account.ts'
 import type { Locale } from '../core/reasons/sentences.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { systemClock } from '../lib/clock.ts'

@@ -2,7 +2,8 @@
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { AvatarFile, ContactsPage } from '../core/downstream.ts'
-import type { Contact, ContactSpec, Conversation, HelpdeskInbox, MessageStatus } from '../core/downstream.ts'
+import type { Contact, ContactSpec, Conversation, ConversationStatus } from '../core/downstream.ts'
+import type { HelpdeskInbox, ImportConversation, MessageStatus, PendingSpec } from '../core/downstream.ts'
 import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
 import { translateReason } from '../core/reasons/reason.ts'
 import type { Locale } from '../core/reasons/sentences.ts'
@@ -13,7 +14,10 @@ import type { ChatwootClient } from './chatwoot-client.ts'
 import { readConversation, readMessage, readMessages, readOutgoing, readShownContact } from './chatwoot-json.ts'
 import { contactFields, ensureContact } from './contact-finder.ts'
 import { contactsPage, removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
-import { ensureConversation, toConversation } from './conversation-finder.ts'
+import { ensureConversation } from './conversations/conversation-finder.ts'
+import { conversationsSince, toConversation } from './conversations/list-conversations.ts'
+import { listSourceIds } from './conversations/list-source-ids.ts'
+import { createPending } from './conversations/pending-conversation.ts'
 import { encodeMessage } from './encode-message.ts'
 import { readSurveyLink } from './survey-text.ts'
 
@@ -74,6 +78,25 @@ export class ChatwootInbox implements HelpdeskInbox {
     const key = ['conversation', this.#client.access, contact.sourceId, contact.id, mode, ...except].join('|')
     const work = () => ensureConversation(this.#client, { contact, mode, except, beforeCreation }, this.#deps.uncertain)
     return this.#deps.flights.run(key, work)
+  }
+
+  createPending(spec: PendingSpec): Promise<ImportConversation> {
+    const key = ['pending', this.#client.access, spec.contact.sourceId, spec.mark].join('|')
+    return this.#deps.flights.run(key, () => createPending(this.#client, spec, this.#deps.uncertain))
+  }
+
+  async setConversationStatus(conversationId: number, status: ConversationStatus): Promise<void> {
+    const path = `/conversations/${conversationId}/toggle_status`
+    await this.#client.ask({ method: 'POST', path, about: 'conversation', json: { status }, read: anything })
+  }
+
+  conversationsSince(contact: Pick<Contact, 'id' | 'sourceId'>, since: number): Promise<number[]> {
+    return conversationsSince(this.#client, contact, since)
+  }
+
+  async sourceIds(conversationId: number): Promise<ReadonlySet<string>> {
+    const list = async () => listSourceIds(this.#client, conversationId, await this.newestMessageId(conversationId))
+    return (await nullWhenGone(list())) ?? new Set()
   }
 
   async findConversation(id: number): Promise<Conversation | null> {
@@ -171,6 +194,10 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   probe(): Promise<string | null> {
     return this.#client.probe()
+  }
+
+  timeZone(): Promise<string | null> {
+    return this.#client.timeZone()
   }
 
   /** A longer reason contains foreign text, such as a file name. */

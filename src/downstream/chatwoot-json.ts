@@ -3,6 +3,7 @@
 import type { CallbackSign, Conversation, ConversationStatus, MessageStatus } from '../core/downstream.ts'
 import type { ContactsPage, ListedContact, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
 import { callbackFailureOf } from './callback-failure.ts'
+import { readImportMark } from './import-mark.ts'
 import { asList, asObject, asText, isId, readList } from './json-values.ts'
 import type { Json } from './json-values.ts'
 
@@ -14,10 +15,15 @@ export type FoundContact = {
   inboxIds: readonly number[]
 }
 
-export type FoundConversation = Conversation & {
+export type FoundConversation = Omit<Conversation, 'isHistory'> & {
   isBlocked: boolean
   /** The source id of its contact; null while the conversation has no message. */
   sourceId: string | null
+  lastActivityAt: number | null
+  /** The mark that we gave the conversation when an import created it. */
+  importMark: string | null
+  /** The conversation holds only messages of the history. */
+  isHistory: boolean
 }
 
 const conversationStatuses: readonly unknown[] = [
@@ -102,7 +108,8 @@ export function readCreatedContact(value: unknown): { contact: FoundContact; sou
 }
 
 export function readConversation(value: unknown): FoundConversation | undefined {
-  const { id, status, inbox_id: inboxId, messages, meta, last_non_activity_message: lastWords } = asObject(value)
+  const conversation = asObject(value)
+  const { id, status, inbox_id: inboxId, messages, meta, last_non_activity_message: lastWords } = conversation
   if (!isId(id) || !isId(inboxId) || !conversationStatuses.includes(status)) return undefined
   const newest = asObject(asList(messages).at(-1))
   const contactInbox = asObject(asObject(newest['conversation'])['contact_inbox'])
@@ -116,6 +123,16 @@ export function readConversation(value: unknown): FoundConversation | undefined 
     isBlocked: sender['blocked'] === true,
     sourceId: asText(contactInbox['source_id']),
     callbackSign: readSign(asObject(lastWords ?? newest)),
+    ...readImport(conversation),
+  }
+}
+
+function readImport({ last_activity_at: lastActivityAt, additional_attributes: attributes }: Json) {
+  const mark = readImportMark(attributes)
+  return {
+    lastActivityAt: typeof lastActivityAt === 'number' ? lastActivityAt * 1000 : null,
+    importMark: mark?.mark ?? null,
+    isHistory: mark?.createdFor === 'history',
   }
 }
 

@@ -46,12 +46,22 @@ function filePart({ open, fileName, mimeType, size }: UploadFile, over: AbortSig
   return { name: 'attachments[]', filename: fileName, type: mimeType, content: content(), ...bytes }
 }
 
-function fieldsOf({ type, content, sourceId, inReplyTo, isEcho, originalText, private: isPrivate }: NewMessage) {
+function fieldsOf({
+  type,
+  content,
+  sourceId,
+  inReplyTo,
+  isEcho,
+  originalText,
+  private: isPrivate,
+  sentAt,
+}: NewMessage) {
   const attributes = {
     ...(inReplyTo !== null && { in_reply_to: inReplyTo }),
     ...(isEcho && { external_echo: true }),
     // Chatwoot keeps attributes that it does not know.
     ...(originalText !== undefined && { original_text: originalText }),
+    ...(sentAt !== undefined && { external_created_at: Math.floor(sentAt / 1000) }),
   }
   return {
     message_type: type,

@@ -2,7 +2,7 @@
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { DownstreamFailure } from '../core/downstream.ts'
-import type { AccountAccess } from '../core/helpdesk-account.ts'
+import type { AccountAccess } from '../core/helpdesk/helpdesk-account.ts'
 import type { Answer } from '../lib/egress/egress.ts'
 import type { EgressError } from '../lib/egress/errors.ts'
 

@@ -4,9 +4,11 @@
 import pg from 'pg'
 import type { Pool, PoolClient } from 'pg'
 import type { InboxAccess } from '../../core/downstream.ts'
-import { HelpdeskDatabaseError } from '../../core/helpdesk-database.ts'
-import type { HeaderChange, HeaderChanges, HelpdeskDatabase } from '../../core/helpdesk-database.ts'
+import { HelpdeskDatabaseError, installationAt } from '../../core/helpdesk/helpdesk-database.ts'
+import type { Backdated, DatedMessage, HelpdeskDatabase } from '../../core/helpdesk/helpdesk-database.ts'
+import type { HeaderChange, HeaderChanges } from '../../core/helpdesk/helpdesk-database.ts'
 import type { Log } from '../../lib/log.ts'
+import { backdate } from './backdate.ts'
 import { rewriteHeaders } from './rewrite-headers.ts'
 
 type Deps = {
@@ -15,6 +17,8 @@ type Deps = {
   baseUrl: string
   log: Log
 }
+
+type Work = 'headers' | 'dates'
 
 const connections = 2
 const connectMs = 5000
@@ -33,7 +37,8 @@ const limits = [
 export class ChatwootDatabase implements HelpdeskDatabase {
   readonly #deps: Deps
   readonly #pool: Pool
-  #isAway = false
+  /** The kinds of work that fail. They need different rights. */
+  readonly #failing = new Set<Work>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -52,32 +57,36 @@ export class ChatwootDatabase implements HelpdeskDatabase {
   }
 
   serves({ baseUrl }: Pick<InboxAccess, 'baseUrl'>): boolean {
-    return placeOf(baseUrl) === placeOf(this.#deps.baseUrl)
+    return installationAt(baseUrl) === installationAt(this.#deps.baseUrl)
   }
 
   rewriteHeaders(
     inbox: Pick<InboxAccess, 'accountId' | 'inboxId'>,
     changes: readonly HeaderChange[],
   ): Promise<HeaderChanges> {
-    return this.#transact((client) => rewriteHeaders(client, inbox, changes))
+    return this.#transact('headers', (client) => rewriteHeaders(client, inbox, changes))
+  }
+
+  backdate(inbox: Pick<InboxAccess, 'accountId' | 'inboxId'>, dates: readonly DatedMessage[]): Promise<Backdated> {
+    return this.#transact('dates', (client) => backdate(client, inbox, dates))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool.end()
   }
 
-  /** Commits what the work did, or undoes it. Logs one line when the database goes away, and one when it is back. */
-  async #transact<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  /** Commits what the work did, or undoes it. Logs one line when a kind of work begins to fail, and one when it is back. */
+  async #transact<T>(work: Work, run: (client: PoolClient) => Promise<T>): Promise<T> {
     try {
-      const done = await this.#attempt(work)
-      if (this.#isAway) this.#deps.log.info('the database of the helpdesk answers again')
-      this.#isAway = false
+      const done = await this.#attempt(run)
+      if (this.#failing.delete(work)) this.#deps.log.info({ work }, 'the database of the helpdesk answers again')
       return done
     } catch (error) {
       const reason = reasonOf(error)
       // The error itself is not logged: it may refer to the client, which holds the password.
-      if (!this.#isAway) this.#deps.log.warn({ reason }, 'the database of the helpdesk does not do what it is asked')
-      this.#isAway = true
+      const isNew = !this.#failing.has(work)
+      if (isNew) this.#deps.log.warn({ work, reason }, 'the database of the helpdesk does not do what it is asked')
+      this.#failing.add(work)
       throw new HelpdeskDatabaseError(`the database of the helpdesk did not do what it was asked: ${reason}`, {
         cause: error,
       })
@@ -109,9 +118,4 @@ export class ChatwootDatabase implements HelpdeskDatabase {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ((error as NodeJS.ErrnoException).code ?? error.name)
-}
-
-function placeOf(baseUrl: string): string {
-  const { origin, pathname } = new URL(baseUrl)
-  return `${origin}${pathname.replace(/\/$/, '')}`
 }

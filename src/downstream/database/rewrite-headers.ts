@@ -2,7 +2,7 @@
 
 import type { ClientBase } from 'pg'
 import type { InboxAccess } from '../../core/downstream.ts'
-import type { HeaderChange, HeaderChanges } from '../../core/helpdesk-database.ts'
+import type { HeaderChange, HeaderChanges } from '../../core/helpdesk/helpdesk-database.ts'
 
 /** Chatwoot refuses a longer text. */
 const longestContent = 150_000

@@ -1,0 +1,47 @@
+// Finds the conversation of a contact, or opens one. Never opens two.
+
+import type { Contact, Conversation } from '../../core/downstream.ts'
+import type { BoundedMap } from '../../lib/bounded-map.ts'
+import type { ChatwootClient } from '../chatwoot-client.ts'
+import type { FoundConversation } from '../chatwoot-json.ts'
+import { againWhenTaken, createConversation } from './create-conversation.ts'
+import { listByAgents, listBySourceId, toConversation } from './list-conversations.ts'
+
+export type Wanted = {
+  contact: Pick<Contact, 'id' | 'sourceId'>
+  mode: 'new' | 'reopen'
+  except: readonly number[]
+  beforeCreation: () => Promise<void>
+}
+
+export async function ensureConversation(
+  client: ChatwootClient,
+  wanted: Wanted,
+  uncertain: BoundedMap<true>,
+): Promise<Conversation> {
+  const create = async () => toConversation(await createConversation(client, wanted, uncertain))
+  return againWhenTaken(client, wanted.contact, async () => (await find(client, wanted)) ?? (await create()))
+}
+
+async function find(client: ChatwootClient, wanted: Wanted): Promise<Conversation | undefined> {
+  const { contact, mode } = wanted
+  const ours = without(wanted, await listBySourceId(client, contact.sourceId))
+  const open = newest(ours.filter(isOpen))
+  if (open) return toConversation(open)
+  const all = [...ours, ...without(wanted, await listByAgents(client, contact.id))]
+  const other = newest(all.filter(isOpen)) ?? newest(all.filter((each) => mode === 'reopen' || each.isBlocked))
+  return other && toConversation(other)
+}
+
+/** A conversation that holds only the history gets no live message. */
+function without({ except }: Wanted, found: readonly FoundConversation[]): FoundConversation[] {
+  return found.filter(({ id, isHistory }) => !isHistory && !except.includes(id))
+}
+
+function isOpen({ status }: FoundConversation): boolean {
+  return status !== 'resolved'
+}
+
+function newest(found: readonly FoundConversation[]): FoundConversation | undefined {
+  return found.toSorted((a, b) => b.id - a.id).at(0)
+}
