@@ -32,7 +32,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const ended = Promise.withResolvers<Error>()
 
   const rooms = await createRooms(base, overrides, ended.resolve)
-  const { storage, lifecycle, accounts, tenants, inbound, outbound, sync, setup, perInstance } = rooms
+  const { storage, lifecycle, accounts, tenants, inbound, outbound, sync, history, setup, perInstance } = rooms
   const { instances, network } = accounts
   const { courier, deliveries } = lifecycle
   const onRoutingChanged = () => {
@@ -40,7 +40,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     setup.watch.recheckBroken()
   }
   const instanceService = createInstanceService(base, {
-    ...{ accounts, storage, inbound, outbound, lifecycle },
+    ...{ accounts, storage, inbound, outbound, history, lifecycle },
     onRoutingChanged,
   })
   const services = {
@@ -53,7 +53,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   )
 
   const shared = createWorkers(base, { ...storage, instances, network, deliveries })
-  const workers = [...shared, ...inbound.workers, ...outbound.workers, ...sync.workers, setup.worker]
+  const rest = [...outbound.workers, ...sync.workers, ...history.workers, setup.worker]
+  const workers = [...shared, ...inbound.workers, ...rest]
   for (const worker of workers) stack.use(worker)
   // Before its worker, which waits for the run under way.
   stack.use(setup.watch)
@@ -74,6 +75,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     storage,
     instances,
     outbound,
+    jobs: history.jobs,
     lifecycle: lifecycle.lifecycle,
     processEvents,
     routing: tenants.routing,

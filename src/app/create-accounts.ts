@@ -3,6 +3,7 @@
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network.ts'
+import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { InstanceService } from '../instances/instance-service.ts'
@@ -22,6 +23,7 @@ import { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts
 import { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
 import type { Base } from './base.ts'
+import type { HistorySet } from './history/create-history.ts'
 import { createFindSent } from './find-sent.ts'
 
 // How many connections may be opening at the same time.
@@ -34,7 +36,7 @@ type Parts = {
   epoch: () => number
   idFloorMs: () => number
   lifecycle: Lifecycle
-  reception: Reception & RealtimeReception
+  reception: Reception & RealtimeReception & HistoryReception
   /** Every part that keeps memory per instance, and the listener for changes of instances. */
   events: PerInstance & { onChange(instance: InstanceName): void }
   qrLifetimeMs?: number | undefined
@@ -82,6 +84,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       random: Math.random,
       log,
       qrLifetimeMs,
+      asksHistory: config.history.enabled,
       lifecycle,
       reachability,
       graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
@@ -97,15 +100,16 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
 type ServiceParts = {
   accounts: AccountSet
   storage: { epoch: () => number }
-  inbound: InstanceMessages
+  inbound: Pick<InstanceMessages, 'undelivered' | 'forget'>
   outbound: Pick<InstanceMessages, 'forget'>
+  history: Pick<HistorySet, 'count' | 'forget'>
   lifecycle: { courier: Pick<Courier, 'takeDeleted'> }
   /** Called after the settings of an instance changed. */
   onRoutingChanged: () => void
 }
 
-export function createInstanceService({ clock }: Base, parts: ServiceParts): InstanceService {
-  const { accounts, storage, inbound, outbound, lifecycle, onRoutingChanged } = parts
+export function createInstanceService({ config, clock }: Base, parts: ServiceParts): InstanceService {
+  const { accounts, storage, inbound, outbound, history, lifecycle, onRoutingChanged } = parts
   return new InstanceService({
     registry: accounts.instances,
     instances: accounts.store,
@@ -115,9 +119,11 @@ export function createInstanceService({ clock }: Base, parts: ServiceParts): Ins
     clock,
     messages: {
       undelivered: (instance) => inbound.undelivered(instance),
-      forget: (instance) => runAll([() => outbound.forget(instance), () => inbound.forget(instance)]),
+      notImported: (instance) => history.count(instance),
+      forget: (instance) => runAll([outbound, inbound, history].map((messages) => () => messages.forget(instance))),
     },
     onDeleted: () => lifecycle.courier.takeDeleted(),
     onChanged: onRoutingChanged,
+    history: config.history,
   })
 }

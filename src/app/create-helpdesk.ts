@@ -2,7 +2,7 @@
 
 import type { Base } from './base.ts'
 import type { Downstream } from '../core/downstream.ts'
-import type { HelpdeskDatabase } from '../core/helpdesk-database.ts'
+import type { HelpdeskDatabase } from '../core/helpdesk/helpdesk-database.ts'
 import { ChatwootDownstream } from '../downstream/chatwoot-downstream.ts'
 import { ChatwootDatabase } from '../downstream/database/chatwoot-database.ts'
 import { drawQr } from '../http/qr-picture.ts'

@@ -2,12 +2,14 @@
 // created first, carry what has to go the other way.
 
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
+import type { ImportRunner } from '../history/jobs/import-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
 import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
+import { createHistory } from './history/create-history.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
 import { createLifecycle } from './create-lifecycle.ts'
@@ -24,6 +26,8 @@ export type RoomOptions = {
   onSendStep?: (step: SendStep) => Promise<void>
   /** How long an uncertain post is looked for before it is repeated. */
   lateCommitMs?: number
+  /** Runs the jobs in place of the importer. */
+  importRunner?: ImportRunner
   /** Where the checks of the set-up look for free space and for ffmpeg. */
   machine?: Machine
   /** Aborted when the process is asked to stop. */
@@ -105,6 +109,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
   })
 
+  const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
     ...{ config, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
     people,
@@ -114,9 +119,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     contactNames: inbound.contactNames,
     headerHistory: inbound.headerHistory,
     ownChanges: outbound.ownChanges,
-    helpdeskDatabase: createHelpdeskDatabase(base),
+    helpdeskDatabase,
     sessionOf: (instance) => instances.find(instance)?.openSession,
     targetOf: (instance) => inbound.destinations.find(instance),
+  })
+
+  const history = createHistory(base, {
+    ...{ database, epoch, idFloorMs, instances, inbound, downstream, helpdeskDatabase, metrics },
+    lateCommitMs: options.lateCommitMs,
+    runner: options.importRunner,
   })
 
   const { lostCallbacks } = inbound
@@ -130,9 +141,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const [inboxWorker, ...inboundMemory] = inbound.perInstance
   const [outboxWorker, ...outboundMemory] = outbound.perInstance
   const perInstance: readonly PerInstance[] = [
-    // The workers leave first: a delivery or a send under way could fill the memory of another part again.
+    // The workers and the jobs leave first: what they have under way could fill the memory of another part again.
     inboxWorker,
     outboxWorker,
+    ...history.perInstance,
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
@@ -144,7 +156,12 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     metrics,
   ]
-  reception.connect({ messages: inbound.reception, realtime: sync.reception, onReceived: sync.typing.received })
+  reception.connect({
+    messages: inbound.reception,
+    realtime: sync.reception,
+    history: history.reception,
+    onReceived: sync.typing.received,
+  })
   events.connect({
     perInstance,
     onChange: (instance) => {
@@ -156,5 +173,18 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   metrics.watchInstances(() => instances.counts())
   metrics.watchStates(() => instances.records())
   metrics.watchNetworkVersion(() => network.version.state.current)
-  return { storage, lifecycle, accounts, downstream, tenants, inbound, outbound, groups, sync, setup, perInstance }
+  return {
+    storage,
+    lifecycle,
+    accounts,
+    downstream,
+    tenants,
+    inbound,
+    outbound,
+    groups,
+    sync,
+    history,
+    setup,
+    perInstance,
+  }
 }

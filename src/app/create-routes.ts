@@ -77,5 +77,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       ...{ instances, clock, outbox: outbound.outbox, sent: outbound.sent },
       ...{ banRisk: outbound.banRisk, limits: outbound.limits },
     },
+    history: { instances, imports: rooms.history.imports, days: config.history.days },
+    jobs: { instances, jobs: rooms.history.jobs, imports: rooms.history.imports },
   }
 }

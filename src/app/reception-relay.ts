@@ -1,16 +1,18 @@
 // Passes on what the network receives. The network is created before the parts that listen to it.
 
+import type { HistoryReception } from '../core/history/past-events.ts'
 import type { Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 
 type Listeners = {
   messages: Reception
   realtime: RealtimeReception
+  history: HistoryReception
   /** Is told about received messages after `messages`. */
   onReceived: Reception['onReceived']
 }
 
-export class ReceptionRelay implements Reception, RealtimeReception {
+export class ReceptionRelay implements Reception, RealtimeReception, HistoryReception {
   #listeners: Listeners | undefined
 
   connect(listeners: Listeners): void {
@@ -49,6 +51,18 @@ export class ReceptionRelay implements Reception, RealtimeReception {
 
   onPictureChanged(...changed: Parameters<RealtimeReception['onPictureChanged']>): void {
     this.#connected().realtime.onPictureChanged(...changed)
+  }
+
+  keepsSince(...asked: Parameters<HistoryReception['keepsSince']>): number | null {
+    return this.#connected().history.keepsSince(...asked)
+  }
+
+  onPastEvents(...past: Parameters<HistoryReception['onPastEvents']>): Promise<void> {
+    return this.#connected().history.onPastEvents(...past)
+  }
+
+  onPastProgress(...progress: Parameters<HistoryReception['onPastProgress']>): void {
+    this.#connected().history.onPastProgress(...progress)
   }
 
   #connected(): Listeners {

@@ -7,6 +7,7 @@
 import type { PerInstance } from '../core/per-instance.ts'
 import type { HttpApp } from '../http/http-app.ts'
 import { listen, listenWhenFree } from '../http/server/listener.ts'
+import type { Jobs } from '../history/jobs/jobs.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Ownership } from '../instances/ownership.ts'
 import type { Usage } from '../ledger/usage.ts'
@@ -27,6 +28,7 @@ type Parts = {
   storage: Storage
   instances: InstanceRegistry
   outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'pause'>
+  jobs: Pick<Jobs, 'start'>
   lifecycle: Pick<Lifecycle, 'start'>
   processEvents: ProcessEvents
   routing: Pick<Routing, 'storedSecretsOf'>
@@ -78,7 +80,8 @@ export class RunningApp {
 
   /** Resolves when this process owns the accounts and serves. */
   async start(): Promise<void> {
-    const { base, storage, instances, outbound, lifecycle, processEvents, workers, server, onServing } = this.#parts
+    const { base, storage, instances, outbound, lifecycle, processEvents, workers, jobs, server, onServing } =
+      this.#parts
     const { config, clock, log, build } = base
     // A standby on the same machine finds the port taken by the owner, and free once it owns the accounts itself.
     const early = await listen(server, config.http, { tolerateBusy: true })
@@ -97,6 +100,7 @@ export class RunningApp {
     await instances.boot()
     processEvents.started()
     for (const worker of workers) worker.start()
+    jobs.start()
     this.#url =
       url ?? (await listenWhenFree(server, config.http, { clock: systemClock, signal: this.#disposed.signal }))
     await this.#warn()

@@ -4,6 +4,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { BridgeError } from '../core/errors.ts'
+import { clampHistoryDays, longestHistoryDays } from '../core/history/job.ts'
 import { longestProxyUrl, networkProxyRule, parseNetworkProxy } from '../core/network-proxy.ts'
 import { isEventUrl, isSubscriberUrl } from '../core/lifecycle/subscriber.ts'
 import { ownerTagPattern } from '../core/tenant.ts'
@@ -12,6 +13,26 @@ import { Subscriber } from './instance-view.ts'
 import { nullable } from './schemas.ts'
 
 const maxInteger = 2 ** 31 - 1
+
+const History = Type.Object(
+  {
+    enabled: Type.Optional(
+      nullable(
+        Type.Boolean({ description: 'Ask the phone for its history when the account is linked, and import it' }),
+      ),
+    ),
+    days: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: -maxInteger,
+          maximum: maxInteger,
+          description: `How many days back; values outside of 1 to ${longestHistoryDays} count as the nearest of both`,
+        }),
+      ),
+    ),
+  },
+  { title: 'HistorySettings' },
+)
 
 export const createFields = {
   events_webhook_url: Type.Optional(
@@ -45,6 +66,7 @@ export const createFields = {
       }),
     ),
   ),
+  history: Type.Optional(nullable(History)),
 }
 
 const patchFields = {
@@ -69,6 +91,8 @@ export function toSettings(body: Static<typeof PatchBody>): InstanceSettings {
     ...(body.last_qr_msg_id != null && { lastQrMessageId: body.last_qr_msg_id }),
     ...(body.network_proxy !== undefined && { networkProxy: checkProxy(body.network_proxy) }),
     ...(body.outgoing_rate_limit !== undefined && { outgoingRateLimit: body.outgoing_rate_limit }),
+    ...(body.history?.enabled != null && { isHistoryEnabled: body.history.enabled }),
+    ...(body.history?.days != null && { historyDays: clampHistoryDays(body.history.days) }),
   }
 }
 

@@ -55,6 +55,14 @@ export const LastErrorCode = nullable(
   Type.Unsafe<(typeof lastErrorCodes)[number]>({ type: 'string', enum: [...lastErrorCodes] }),
 )
 
+const HistoryView = Type.Object({
+  enabled: Type.Boolean({ description: 'The history is imported when the account is linked' }),
+  days: Type.Integer({ description: 'How many days back' }),
+  asked_days: Type.Integer({
+    description: 'For how many days the phone was asked when the account was linked; 0: pair again to ask the phone',
+  }),
+})
+
 export const Detail = Type.Object(
   {
     name: Type.String(),
@@ -84,6 +92,7 @@ export const Detail = Type.Object(
         description: 'Its own limit of messages per minute, 0: no limit; null: the limit of the service',
       }),
     ),
+    history: HistoryView,
     last_error_code: LastErrorCode,
     pending_logout: Type.Boolean({ description: pendingLogoutRule }),
   },
@@ -125,6 +134,11 @@ export function toDetail(account: LinkedAccount, now: number): Static<typeof Det
     last_error: record.lastError,
     network_proxy: record.networkProxy === null ? null : shownProxy(record.networkProxy),
     outgoing_rate_limit: record.outgoingRateLimit,
+    history: {
+      enabled: record.isHistoryEnabled,
+      days: record.historyDays,
+      asked_days: record.historyAskedDays,
+    },
     last_error_code: record.lastErrorCode,
     pending_logout: account.isLogoutPending,
   }

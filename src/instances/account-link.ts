@@ -34,6 +34,8 @@ export type LinkDeps = {
   random: () => number
   log: Log
   qrLifetimeMs: number
+  /** False while the import of history is switched off: then no phone is asked for its history. */
+  asksHistory: boolean
   /** Called after every change of state or QR code. */
   onChange: () => void
 }
@@ -67,8 +69,8 @@ export class AccountLink {
     })
     this.pairing = new PairingSlot({
       ...deps,
-      scanned: (sessionId, jid) => {
-        inTurn(() => this.#adopt(sessionId, jid))
+      scanned: (sessionId, jid, historyDays) => {
+        inTurn(() => this.#adopt(sessionId, jid, historyDays))
       },
       ended: (sessionId) => {
         inTurn(() => this.#afterPairing(sessionId))
@@ -82,7 +84,7 @@ export class AccountLink {
     const { account, network, clock } = this.#deps
     const { pairingSessionId: staged } = account.row
     const jid = staged === null ? null : await network.storedJid(staged)
-    if (staged !== null && jid !== null) await this.#adopt(staged, jid)
+    if (staged !== null && jid !== null) await this.#adopt(staged, jid, this.pairing.historyDays)
     await this.pairing.close()
     if (account.row.sessionId === null) {
       if (account.row.state === 'qr_pending') account.note(pairingStopped)
@@ -161,8 +163,8 @@ export class AccountLink {
     await this.#disconnect()
   }
 
-  async #adopt(sessionId: string, jid: Jid): Promise<void> {
-    const superseded = this.#sessions.adopt(sessionId, jid)
+  async #adopt(sessionId: string, jid: Jid, historyDays: number | null): Promise<void> {
+    const superseded = this.#sessions.adopt(sessionId, jid, historyDays)
     // From here on the session before no longer counts.
     await this.#disconnect()
     await this.#sessions.forget(superseded)

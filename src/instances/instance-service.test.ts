@@ -84,12 +84,16 @@ class ScriptedParts {
     return Promise.resolve(0)
   }
 
+  notImported(): Promise<number> {
+    return Promise.resolve(0)
+  }
+
   forget(): Promise<void> {
     return this.forgetFailure ? Promise.reject(this.forgetFailure) : Promise.resolve()
   }
 }
 
-function setUp() {
+function setUp({ history = { enabled: false, days: 7 } } = {}) {
   const clock = new ManualClock()
   const network = new ScriptedNetwork()
   const store = new ScriptedStore()
@@ -105,6 +109,7 @@ function setUp() {
     parts,
     gate: new Semaphore(4),
     qrLifetimeMs: 20_000,
+    asksHistory: true,
     lifecycle: {
       prepare: ({ ownerTag }, event, extras = {}) => ({ event, instance: name, ownerTag, extras, deliveries: [] }),
       stored: () => undefined,
@@ -123,6 +128,7 @@ function setUp() {
       return Promise.resolve()
     },
     onChanged: () => undefined,
+    history,
   })
   /** Lets everything that can go on without time passing go on. */
   const settle = async () => {
@@ -278,5 +284,26 @@ describe('a deleted instance', () => {
     await assert.rejects(service.remove(name, false), /the counts were not stored/)
     assert.deepEqual(deleted, [name])
     assert.deepEqual(network.forgotten, [pairingSessionId])
+  })
+})
+
+describe('the history of an instance', () => {
+  test('is imported as the service is set, unless the caller says otherwise', async () => {
+    const { service } = setUp({ history: { enabled: true, days: 12 } })
+    const { account } = await service.create(name, {}, false)
+    assert.deepEqual([account.record.isHistoryEnabled, account.record.historyDays], [true, 12])
+    const other = await service.create('other', { isHistoryEnabled: false, historyDays: 3 }, false)
+    assert.deepEqual([other.account.record.isHistoryEnabled, other.account.record.historyDays], [false, 3])
+  })
+
+  test('cannot be switched on while the import is switched off, and nothing is stored', async () => {
+    const { service, store } = setUp()
+    const refused = { code: 'SERVICE_HISTORY_DISABLED' }
+    await assert.rejects(service.create(name, { isHistoryEnabled: true }, false), refused)
+    assert.equal(store.rows.size, 0)
+    const { account } = await service.create(name, { isHistoryEnabled: false }, false)
+    await assert.rejects(service.patch(name, { isHistoryEnabled: true, historyDays: 3 }), refused)
+    await assert.rejects(service.create(name, { isHistoryEnabled: true }, false), refused)
+    assert.deepEqual([account.record.isHistoryEnabled, account.record.historyDays], [false, 7])
   })
 })

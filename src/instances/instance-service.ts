@@ -2,6 +2,7 @@
 
 import type { AuditAction, AuditRecord } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
+import { historyDisabled } from '../core/history/history-disabled.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
@@ -27,6 +28,8 @@ export type InstanceSettings = Pick<
   | 'lastQrMessageId'
   | 'networkProxy'
   | 'outgoingRateLimit'
+  | 'isHistoryEnabled'
+  | 'historyDays'
 >
 
 type AuditFacts = NonNullable<AuditRecord['metadata']>
@@ -43,12 +46,16 @@ type Deps = {
   /** Called after settings were changed. */
   onChanged: () => void
   messages: InstanceMessages
+  /** Whether new instances import the history, and for how many days. While it is off, no instance may import it. */
+  history: { enabled: boolean; days: number }
 }
 
 /** The stored messages of an instance that is being deleted. */
 export type InstanceMessages = {
   /** How many received events did not reach the helpdesk. */
   undelivered(name: InstanceName): Promise<number>
+  /** How many messages of its history were not imported. */
+  notImported(name: InstanceName): Promise<number>
   /** The instance is gone: its outgoing messages fail, and the record of its messages is removed. */
   forget(name: InstanceName): Promise<void>
 }
@@ -68,6 +75,7 @@ export class InstanceService {
     resume: boolean,
   ): Promise<{ created: boolean; account: LinkedAccount }> {
     return this.#lanes.run(name, async () => {
+      this.#assertAllowed(settings)
       const existing = this.#deps.registry.find(name)
       if (!existing) return { created: true, account: await this.#createNew(name, settings, resume) }
       await this.#change(existing, settings)
@@ -79,6 +87,7 @@ export class InstanceService {
   patch(name: InstanceName, settings: InstanceSettings): Promise<LinkedAccount> {
     return this.#lanes.run(name, async () => {
       const account = this.#deps.registry.get(name)
+      this.#assertAllowed(settings)
       await this.#change(account, settings)
       return account
     })
@@ -105,7 +114,13 @@ export class InstanceService {
       try {
         await this.#stop(account.record)
         const undelivered = await messages.undelivered(name)
-        const facts = { logout, undelivered, ...(isLogoutPending && { pending_logout: true }) }
+        const notImported = await messages.notImported(name)
+        const facts = {
+          logout,
+          undelivered,
+          not_imported: notImported,
+          ...(isLogoutPending && { pending_logout: true }),
+        }
         const keep = this.#sessionToKeep(account.record)
         await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, facts))
       } catch (error) {
@@ -204,9 +219,15 @@ export class InstanceService {
   }
 
   #newRow(name: InstanceName, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {
-    const at = this.#deps.clock.now()
+    const { clock, history } = this.#deps
+    const at = clock.now()
     const state = kept ? 'connecting' : 'qr_pending'
-    return { ...blankInstance(name, at), state, lastEventAt: at, ...(kept && resumedFrom(kept, at)), ...settings }
+    const fresh = { state, lastEventAt: at, isHistoryEnabled: history.enabled, historyDays: history.days } as const
+    return { ...blankInstance(name, at), ...fresh, ...(kept && resumedFrom(kept, at)), ...settings }
+  }
+
+  #assertAllowed({ isHistoryEnabled }: InstanceSettings): void {
+    if (isHistoryEnabled && !this.#deps.history.enabled) throw historyDisabled()
   }
 
   #sessionToKeep(record: Readonly<InstanceRow>): KeptSession | null {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { silentLog } from '../../test/harness/logs.ts'
-import { sampleInstance } from '../../test/harness/samples.ts'
+import { sampleAudit, sampleInstance } from '../../test/harness/samples.ts'
 import { ScriptedNetwork, authenticated, closed, code, jid, paired } from '../../test/harness/scripted-network.ts'
 import type { SessionSignal } from '../core/network.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
@@ -39,7 +39,7 @@ class ScriptedStore {
   }
 }
 
-function setUp(record: Partial<InstanceRow> = {}) {
+function setUp(record: Partial<InstanceRow> = {}, { asksHistory = true } = {}) {
   const clock = new ManualClock()
   const network = new ScriptedNetwork()
   const store = new ScriptedStore()
@@ -53,6 +53,7 @@ function setUp(record: Partial<InstanceRow> = {}) {
       pendingLogouts: new PendingLogouts({ ...shared, logouts }),
       gate: new Semaphore(4),
       qrLifetimeMs: 20_000,
+      asksHistory,
       lifecycle: {
         prepare: ({ name, ownerTag }, event, extras = {}) => ({
           ...{ event, instance: name, ownerTag, extras },
@@ -117,6 +118,44 @@ describe('a scanned account', () => {
     network.last.say(authenticated)
     assert.equal(account.state, 'ready')
     assert.equal(network.opened.filter(({ isOpen }) => isOpen).length, 1)
+  })
+})
+
+describe('the history', () => {
+  const enabled = { isHistoryEnabled: true, historyDays: 5 }
+
+  test('is asked for by a pairing, and the record says for how many days', async () => {
+    const { account, network, settle } = setUp(enabled)
+    await account.requestPairing()
+    await settle()
+    assert.equal(network.last.historyDays, 5)
+    await account.change({ historyDays: 9 }, sampleAudit())
+    network.last.say(paired)
+    await settle()
+    assert.equal(account.record.historyAskedDays, 5)
+    network.last.say(closed('restart'))
+    await settle()
+    assert.equal(network.last.historyDays, null, 'an account that is linked asks for nothing')
+  })
+
+  test('is not asked for by an instance that does not want it, or while imports are switched off', async () => {
+    const stages = [setUp({ historyAskedDays: 3 }), setUp({ ...enabled, historyAskedDays: 3 }, { asksHistory: false })]
+    for (const { account, network, settle } of stages) {
+      await account.requestPairing()
+      await settle()
+      assert.equal(network.last.historyDays, null)
+      network.last.say(paired)
+      await settle()
+      assert.equal(account.record.historyAskedDays, 0)
+    }
+  })
+
+  test('was asked for by a pairing that a process before left scanned', async () => {
+    const { account, network, settle } = setUp({ ...enabled, pairingSessionId: 'staged' })
+    network.stored.set('staged', jid)
+    await account.boot(0)
+    await settle()
+    assert.equal(account.record.historyAskedDays, 5)
   })
 })
 

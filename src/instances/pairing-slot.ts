@@ -23,8 +23,10 @@ type Deps = {
   random: () => number
   log: Log
   qrLifetimeMs: number
+  asksHistory: boolean
   onChange: () => void
-  scanned: (sessionId: string, jid: Jid) => void
+  /** `historyDays`: for how many days the phone was asked for its history; null when it was not asked. */
+  scanned: (sessionId: string, jid: Jid, historyDays: number | null) => void
   /** The pairing has ended: scanned and closed by the network, or over without a scan. */
   ended: (sessionId: string) => void
   forget: (sessionId: string) => Promise<void>
@@ -48,6 +50,13 @@ export class PairingSlot {
     return this.#qr
   }
 
+  /** For how many days a pairing that opens now asks the phone for its history; null: the pairing does not ask. */
+  get historyDays(): number | null {
+    const { account, asksHistory } = this.#deps
+    const { isHistoryEnabled, historyDays } = account.row
+    return asksHistory && isHistoryEnabled ? historyDays : null
+  }
+
   requestCode(phone: string): Promise<PairingCode> | undefined {
     return this.#pairing?.requestCode(phone)
   }
@@ -66,11 +75,13 @@ export class PairingSlot {
       await this.close()
       return
     }
+    const { historyDays } = this
     this.#pairing = new Pairing({
       ...this.#deps,
       instance: account.row.name,
       sessionId,
       networkProxy: () => account.row.networkProxy,
+      historyDays,
       windowMs: qrCodesPerPairing * qrLifetimeMs + pairingSlackMs,
       events: {
         qr: this.#show.bind(this),
@@ -84,7 +95,7 @@ export class PairingSlot {
         refused: account.refusePairing.bind(account),
         scanned: (jid) => {
           this.#qr = null
-          scanned(sessionId, jid)
+          scanned(sessionId, jid, historyDays)
         },
         finished: () => {
           this.#leave(sessionId)

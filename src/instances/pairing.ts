@@ -38,6 +38,7 @@ type Deps = {
   instance: InstanceName
   sessionId: string
   networkProxy: () => string | null
+  historyDays: number | null
   windowMs: number
   network: Pick<Network, 'open'>
   gate: Semaphore

@@ -75,14 +75,14 @@ export class SessionRun implements Disposable {
 
 /** Resolves with the reason when the session has ended and is closed; undefined when `stop` aborted at the gate. */
 export async function runSession(deps: Deps, stop: AbortSignal, listener: Listener): Promise<Closing | undefined> {
-  const { gate, clock, network, sessionId, instance, isLeaving = false, networkProxy } = deps
+  const { gate, clock, network, sessionId, instance, isLeaving = false, networkProxy, historyDays = null } = deps
   const leaveGate = await gate.enter(stop).catch(ignoreRejection)
   if (!leaveGate) return undefined
   const run = new SessionRun(clock, leaveGate)
   let session: NetworkSession | undefined
   try {
     listener.onStart(run)
-    const name = { sessionId, instance, isLeaving, networkProxy: networkProxy() }
+    const name = { sessionId, instance, isLeaving, networkProxy: networkProxy(), historyDays }
     session = await openSession(network, name, stop, (signal) => {
       listener.onSignal(signal, run)
       if (signal.kind === 'closed') run.hangUp(signal.closing)

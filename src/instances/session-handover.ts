@@ -41,7 +41,7 @@ export class SessionHandover {
   }
 
   /** The scanned session becomes the session of this account; returns a session that is not needed any more. */
-  adopt(sessionId: string, jid: Jid): SessionId {
+  adopt(sessionId: string, jid: Jid, historyDays: number | null): SessionId {
     const { account, clock } = this.#deps
     const { name, ownerTag, sessionId: current, previousSessionId: proven } = account.row
     const at = clock.now()
@@ -52,6 +52,7 @@ export class SessionHandover {
       previousSessionId: previous,
       jid,
       lastJid: jid,
+      historyAskedDays: historyDays ?? 0,
     }
     // Until the login these two describe the session that may have to come back.
     const since = previous === null ? { pairedAt: at, readyAt: null } : {}

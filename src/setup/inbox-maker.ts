@@ -2,7 +2,7 @@
 
 import { DownstreamError } from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
-import type { HelpdeskAccount, InboxChanges, InboxSettings } from '../core/helpdesk-account.ts'
+import type { HelpdeskAccount, InboxChanges, InboxSettings } from '../core/helpdesk/helpdesk-account.ts'
 import type { InstanceName } from '../core/ids.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'

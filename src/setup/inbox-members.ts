@@ -1,7 +1,7 @@
 // Adds agents as members of a helpdesk inbox: only members and administrators see its conversations.
 
 import { BridgeError } from '../core/errors.ts'
-import type { HelpdeskAccount } from '../core/helpdesk-account.ts'
+import type { HelpdeskAccount } from '../core/helpdesk/helpdesk-account.ts'
 
 export type MembersRequest = 'all' | 'none' | readonly number[]
 

@@ -4,7 +4,7 @@
 import { accountPlace, DownstreamError } from '../core/downstream.ts'
 import type { Downstream } from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
-import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk-account.ts'
+import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk/helpdesk-account.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { InstanceService } from '../instances/instance-service.ts'

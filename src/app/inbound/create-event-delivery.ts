@@ -12,7 +12,7 @@ import { DestinationRouter } from '../../bridge/inbound/destination-router.ts'
 import { EarlierMessages } from '../../bridge/inbound/earlier-messages.ts'
 import { EventContent } from '../../bridge/inbound/event-content.ts'
 import { EventDelivery } from '../../bridge/inbound/event-delivery.ts'
-import { ExactlyOncePoster } from '../../bridge/inbound/exactly-once-poster.ts'
+import { ExactlyOncePoster } from '../../bridge/posting/exactly-once-poster.ts'
 import { FileFetcher } from '../../bridge/inbound/files/file-fetcher.ts'
 import { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import { createIgnoreRule } from '../../bridge/inbound/ignored-chats.ts'
@@ -56,10 +56,14 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     onPosted: (ms) => {
       metrics.posted(ms)
     },
-    onTaken: ({ identity, destination, helpdesk, conversation, message, header }, { messageId, ms }) => {
-      // Chatwoot does not call for activity messages.
-      if (message.type !== 'activity') awaited.posted({ destination, helpdesk, conversationId: conversation.id }, ms)
-      if (header !== null && config.sync.retroactiveNames) headerHistory.note({ ...identity, messageId, header })
+    onTaken: ({ identity, destination, helpdesk, conversation, message, header, isPast }, { messageId, ms }) => {
+      const { retroactiveNames, retroactivePersist } = config.sync
+      // Chatwoot does not call for activity messages. The dates of imported messages say nothing about callbacks.
+      const isAwaited = message.type !== 'activity' && !isPast
+      if (isAwaited) awaited.posted({ destination, helpdesk, conversationId: conversation.id }, ms)
+      // In memory, imported messages would take the place of live ones.
+      const isKept = retroactiveNames && (retroactivePersist || !isPast)
+      if (header !== null && isKept) headerHistory.note({ ...identity, messageId, header })
     },
     storesHeaders: config.sync.retroactiveNames && config.sync.retroactivePersist,
     lateCommitMs: lateCommitMsOf(parts),
@@ -68,11 +72,12 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   const parked = new ParkedRows({ inbox, metrics, epoch, clock, log })
   const files = createFiles(parts)
   const headers = new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock })
+  const composer = createComposer(parts, map, choices)
   const attempts = new DeliveryAttempt({
     isIgnored: createIgnoreRule(config.inbound.ignoreJids),
     contexts,
     earlier,
-    composer: createComposer(parts, map, choices),
+    composer,
     headers,
     directory,
     content: createContent(parts, files, metrics),
@@ -92,7 +97,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     log,
   })
   const lateFiles = new LateFiles({ inbox, earlier, files, poster, destinations, metrics, epoch, clock, log })
-  return { delivery, destinations, poster, parked, held, files, headers, lateFiles }
+  return { delivery, destinations, composer, poster, parked, held, files, headers, lateFiles }
 }
 
 function createComposer(parts: InboundParts, map: MessageMapStore, choices: OfferedChoices): EventComposer {

@@ -10,7 +10,9 @@ import { ConversationOpener } from '../../bridge/conversations/conversation-open
 import { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import { EventContexts } from '../../bridge/conversations/event-context.ts'
+import type { EventComposer } from '../../bridge/inbound/compose/event-composer.ts'
 import { textsOf } from '../../bridge/inbound/compose/texts.ts'
+import type { FileFetcher } from '../../bridge/inbound/files/file-fetcher.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import type { DestinationRouter } from '../../bridge/inbound/destination-router.ts'
 import { InboundMetrics } from '../../bridge/inbound/inbound-metrics.ts'
@@ -19,6 +21,7 @@ import type { LateFiles } from '../../bridge/inbound/late-files.ts'
 import { MessagePruner } from '../../bridge/inbound/message-pruner.ts'
 import type { ParkedRows } from '../../bridge/inbound/parked-rows.ts'
 import { InboundReception } from '../../bridge/inbound/reception.ts'
+import type { ExactlyOncePoster } from '../../bridge/posting/exactly-once-poster.ts'
 import { GroupDirectory } from '../../bridge/people/group-directory.ts'
 import { People } from '../../bridge/people/people.ts'
 import { StoredHeaderHistory } from '../../bridge/sync/names/header-history.ts'
@@ -40,8 +43,11 @@ export type InboundSet = {
   contactNames: ContactNames
   /** With which headers messages were posted. */
   headerHistory: HeaderHistory
+  opener: ConversationOpener
   /** Says to which helpdesk inbox an instance delivers. */
-  destinations: Pick<DestinationRouter, 'find'>
+  destinations: Pick<DestinationRouter, 'find' | 'waitForTarget' | 'hold'>
+  /** What imports post with. */
+  posting: { composer: EventComposer; files: FileFetcher; poster: ExactlyOncePoster }
   /** Hears what the network receives. */
   reception: InboundReception
   inbound: InboxWorker
@@ -96,7 +102,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   })
   watchInbox(metrics, worker, delivery.held)
   const pruner = createPruner(parts, stores)
-  const { held, parked, files, headers, lateFiles } = delivery
+  const { held, parked, composer, poster, files, headers, lateFiles } = delivery
   return {
     people,
     conversations: conversations.directory,
@@ -105,7 +111,9 @@ export function createInbound(parts: InboundParts): InboundSet {
     groups,
     contactNames: conversations.names,
     headerHistory,
+    opener: conversations.opener,
     destinations: delivery.destinations,
+    posting: { composer, files, poster },
     reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
     inbound: worker,
     parked,
@@ -142,7 +150,7 @@ function createConversations(
   const directory = new ConversationDirectory({ store, merger, opener, names, callbacks, epoch, clock, log, mode })
   const groupWord = textsOf[config.inbound.locale].group
   const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (instance) => ownPerson(parts, instance) })
-  return { contexts, directory, names }
+  return { contexts, directory, names, opener }
 }
 
 function createHeaderHistory({ config, clock, epoch }: InboundParts, stores: InboundStores): HeaderHistory {

@@ -8,7 +8,7 @@ import type { GroupDirectory } from '../../bridge/people/group-directory.ts'
 import type { People } from '../../bridge/people/people.ts'
 import type { HeaderHistory } from '../../bridge/sync/names/header-history.ts'
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
-import type { HelpdeskDatabase } from '../../core/helpdesk-database.ts'
+import type { HelpdeskDatabase } from '../../core/helpdesk/helpdesk-database.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
 import type { InboundParts } from '../inbound/inbound-parts.ts'
@@ -27,7 +27,7 @@ export type SyncParts = Pick<
   headerHistory: HeaderHistory
   ownChanges: OwnChanges
   /** Null without DOWNSTREAM_DB_URL. */
-  helpdeskDatabase: HelpdeskDatabase | null
+  helpdeskDatabase: Pick<HelpdeskDatabase, 'serves' | 'rewriteHeaders'> | null
   /** Undefined while the instance is not connected. */
   sessionOf: (instance: InstanceName) => NetworkSession | undefined
   /** The helpdesk inbox of the instance, held or not; null when there is none. Rejects when it cannot be identified. */

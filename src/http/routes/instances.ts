@@ -160,7 +160,7 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: Inst
         ),
         params: InstanceParams,
         body: PatchBody,
-        response: responses({ 200: Patched }, 404),
+        response: responses({ 200: Patched }, 404, 409),
       },
     },
     async ({ params, body }) => {

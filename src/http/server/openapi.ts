@@ -23,6 +23,7 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
         { name: 'instances', description: 'Linked accounts' },
         { name: 'pairing', description: 'Linking an account and its connection' },
         { name: 'groups', description: 'Groups of an account and their members' },
+        { name: 'history', description: 'Messages from before, and the jobs that import them' },
         { name: 'messages', description: 'Callbacks of the helpdesk, and messages that were sent' },
         { name: 'tenants', description: 'Which helpdesk an owner tag talks to' },
         { name: 'observability', description: 'Usage, audit, outbox and ban risk' },

@@ -34,8 +34,12 @@ import { addGroupRoutes } from '../routes/groups.ts'
 import type { GroupDeps } from '../routes/group-schemas.ts'
 import { addHealthRoute } from '../routes/health.ts'
 import type { HealthDeps } from '../routes/health.ts'
+import { addHistoryRoutes } from '../routes/history.ts'
+import type { HistoryDeps } from '../routes/history.ts'
 import { addInstanceRoutes } from '../routes/instances.ts'
 import type { InstanceDeps } from '../routes/instances.ts'
+import { addJobRoutes } from '../routes/jobs.ts'
+import type { JobDeps } from '../routes/jobs.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
@@ -88,6 +92,8 @@ export type ServerRoutes = {
   groups: GroupDeps
   messages: MessageDeps
   outbox: OutboxDeps
+  history: HistoryDeps
+  jobs: JobDeps
 }
 
 type Deps = {
@@ -146,6 +152,8 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addGroupRoutes(app, routes.groups)
   addMessageRoutes(app, routes.messages, newBodyMemory())
   addOutboxRoutes(app, routes.outbox)
+  addHistoryRoutes(app, routes.history)
+  addJobRoutes(app, routes.jobs)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app)
   refuseOtherMethods()

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Route, Sender } from '../../bridge/conversations/route.ts'
 import { otherInbox } from '../../bridge/outbound/accept/commands.ts'
-import type { CallbackConversation, OutgoingCommand } from '../../core/downstream.ts'
+import type { CallbackConversation, OutgoingCommand } from '../../core/helpdesk/callback.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Locale } from '../../core/reasons/sentences.ts'

@@ -6,7 +6,7 @@ import type { MessageChanges } from '../../bridge/outbound/accept/message-change
 import type { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import type { ConversationEvents } from '../../bridge/outbound/conversation-events.ts'
 import type { Route } from '../../bridge/conversations/route.ts'
-import type { OutgoingCommand } from '../../core/downstream.ts'
+import type { OutgoingCommand } from '../../core/helpdesk/callback.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { namedInstance } from '../../core/operations-contact.ts'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import type { SendAnswer, UndeliverableCode } from '../../bridge/outbound/accept/send-answer.ts'
-import type { OutgoingCommand } from '../../core/downstream.ts'
+import type { OutgoingCommand } from '../../core/helpdesk/callback.ts'
 import { statusOfCode } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { DestinationKey } from '../../core/ids.ts'
@@ -33,6 +33,8 @@ const errorOf: Record<UndeliverableCode, ErrorCode> = {
   too_many_files: 'SERVICE_MESSAGE_UNSENDABLE',
   no_file: 'SERVICE_MESSAGE_UNSENDABLE',
   too_old: 'SERVICE_CALLBACK_TOO_OLD',
+  history_import: 'SERVICE_MESSAGE_UNSENDABLE',
+  history_conversation: 'SERVICE_MESSAGE_UNSENDABLE',
 }
 
 type Reply = { status: number; body: Record<string, unknown> }

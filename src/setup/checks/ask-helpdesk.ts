@@ -1,7 +1,7 @@
 // Asks a helpdesk what the checks need to know. Changes nothing there.
 
 import { DownstreamError } from '../../core/downstream.ts'
-import type { HelpdeskAccount, InboxSettings, Installation } from '../../core/helpdesk-account.ts'
+import type { HelpdeskAccount, InboxSettings, Installation } from '../../core/helpdesk/helpdesk-account.ts'
 
 /** An answer of the helpdesk, or the failure of the question. */
 export type Asked<T> = { answer: T; error?: never } | { error: DownstreamError; answer?: never }

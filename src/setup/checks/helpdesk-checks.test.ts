@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DownstreamError } from '../../core/downstream.ts'
-import type { InboxSettings } from '../../core/helpdesk-account.ts'
+import type { InboxSettings } from '../../core/helpdesk/helpdesk-account.ts'
 import type { HelpdeskFacts } from './ask-helpdesk.ts'
 import { checkHelpdesk, usableInbox } from './helpdesk-checks.ts'
 import type { Checked } from './helpdesk-checks.ts'

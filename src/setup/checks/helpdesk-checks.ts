@@ -1,7 +1,7 @@
 // Checks the helpdesk and the access to it: version, clock, token, account, role, and the kind of the inbox.
 
 import type { InboxAccess } from '../../core/downstream.ts'
-import type { InboxSettings } from '../../core/helpdesk-account.ts'
+import type { InboxSettings } from '../../core/helpdesk/helpdesk-account.ts'
 import { keepsSourceIds } from '../../downstream/versions.ts'
 import { beginningOf } from '../../lib/text/beginning-of.ts'
 import type { HelpdeskFacts } from './ask-helpdesk.ts'

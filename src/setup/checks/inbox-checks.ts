@@ -1,6 +1,6 @@
 // Checks the settings of a helpdesk inbox: its webhook address, its secret, and whether it fits the conversation mode.
 
-import type { InboxSettings } from '../../core/helpdesk-account.ts'
+import type { InboxSettings } from '../../core/helpdesk/helpdesk-account.ts'
 import { advised, broken, fine, untested } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { beginningOf } from '../../lib/text/beginning-of.ts'

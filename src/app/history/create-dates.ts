@@ -1,0 +1,53 @@
+// Creates the parts that give imported messages their true dates: in the database of the helpdesk, or at the head of their text.
+
+import type { Downstream } from '../../core/downstream.ts'
+import { installationAt } from '../../core/helpdesk/helpdesk-database.ts'
+import type { HelpdeskDatabase } from '../../core/helpdesk/helpdesk-database.ts'
+import { DateWorker } from '../../history/dates/date-worker.ts'
+import { TimeHeads } from '../../history/dates/time-heads.ts'
+import { Ticker } from '../../lib/ticker.ts'
+import type { Database } from '../../storage/database.ts'
+import { toStatement } from '../../storage/engine/statement.ts'
+import type { Statement } from '../../storage/engine/statement.ts'
+import { MessageDateStore } from '../../storage/stores/history/message-date-store.ts'
+import type { NewMessageDate } from '../../storage/stores/history/message-date-store.ts'
+import type { Base } from '../base.ts'
+
+type Parts = {
+  database: Database
+  epoch: () => number
+  downstream: Downstream
+  /** Null without DOWNSTREAM_DB_URL. */
+  helpdeskDatabase: HelpdeskDatabase | null
+}
+
+type Posted = Omit<NewMessageDate, 'now'>
+
+export type DateSet = {
+  /** How agents learn when an imported message was written. */
+  dates: {
+    headOf: TimeHeads['headOf']
+    /** What the commit that completes an imported message needs besides. Nothing where the time is at the head of the text. */
+    stepsOf: (posted: Posted) => readonly Statement[]
+  }
+  workers: readonly Ticker[]
+}
+
+const everyMs = 30_000
+
+export function createDates({ config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>, parts: Parts): DateSet {
+  const { database, epoch, downstream, helpdeskDatabase } = parts
+  const heads = new TimeHeads({ database: helpdeskDatabase, downstream, locale: config.inbound.locale, clock })
+  const headOf: TimeHeads['headOf'] = (destination, at) => heads.headOf(destination, at)
+  const { baseUrl } = config.downstream
+  if (helpdeskDatabase === null || baseUrl === null) return { dates: { headOf, stepsOf: () => [] }, workers: [] }
+  const store = new MessageDateStore(database, epoch)
+  const installation = installationAt(baseUrl)
+  const worker = new DateWorker({ database: helpdeskDatabase, installation, store, clock, log })
+  const stepsOf = (posted: Posted) =>
+    helpdeskDatabase.serves(posted.destination)
+      ? [toStatement(store.queueStatement({ ...posted, now: clock.now() }))]
+      : []
+  const work = () => worker.run()
+  return { dates: { headOf, stepsOf }, workers: [new Ticker({ name: 'dates', everyMs, work, clock, log })] }
+}

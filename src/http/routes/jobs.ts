@@ -1,0 +1,58 @@
+// The endpoints of jobs: work that takes long, survives a restart and can be watched and cancelled.
+
+import { Type } from 'typebox'
+import type { HistoryImports } from '../../history/jobs/history-imports.ts'
+import type { Jobs } from '../../history/jobs/jobs.ts'
+import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { HttpApp } from '../http-app.ts'
+import { JobBody, toJobBody } from '../job-view.ts'
+import { InstanceName, responses } from '../schemas.ts'
+
+export type JobDeps = {
+  instances: Pick<InstanceRegistry, 'find'>
+  jobs: Pick<Jobs, 'get' | 'list'>
+  imports: Pick<HistoryImports, 'cancel'>
+}
+
+const JobParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) })
+
+const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['history'] })
+
+export function addJobRoutes(app: HttpApp, { instances, jobs, imports }: JobDeps): void {
+  app.get(
+    '/api/jobs',
+    {
+      schema: {
+        ...about('listJobs', 'The jobs of all instances, newest first'),
+        description: 'Jobs that have ended are listed for 24 hours. The newest 500 jobs are listed.',
+        querystring: Type.Object({ instance: Type.Optional(InstanceName) }),
+        response: { 200: Type.Array(JobBody) },
+      },
+    },
+    async ({ query }) => (await jobs.list(query.instance)).map(toJobBody),
+  )
+  app.get(
+    '/api/jobs/:id',
+    {
+      schema: {
+        ...about('getJob', 'One job: its status, progress and result'),
+        params: JobParams,
+        response: responses({ 200: JobBody }, 404),
+      },
+    },
+    async ({ params }) => toJobBody(await jobs.get(params.id)),
+  )
+  app.delete(
+    '/api/jobs/:id',
+    {
+      schema: {
+        ...about('cancelJob', 'Cancel a job that has not ended'),
+        description: 'What the job has posted stays at the helpdesk.',
+        params: JobParams,
+        response: responses({ 200: JobBody }, 404, 409),
+      },
+    },
+    async ({ params }) =>
+      toJobBody(await imports.cancel(params.id, (instance) => instances.find(instance)?.record.ownerTag ?? '')),
+  )
+}
