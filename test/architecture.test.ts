@@ -33,7 +33,12 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/inbound/compose': ['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],
   'bridge/inbound': [
-    ...['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', ...storageRooms],
+    ...['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
+    ...['bridge/inbound/files', 'bridge/inbound/compose'],
+  ],
+  'bridge/posting': ['core', 'lib', 'bridge/conversations', ...storageRooms],
+  history: [
+    ...['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
   'bridge/outbound/compose': ['core', 'lib', ...storageRooms],
@@ -58,6 +63,9 @@ const roomImports: Record<string, readonly string[]> = {
   'network/queries': ['core', 'lib', 'network/library', 'network/decode'],
   'network/groups': ['core', 'lib', 'network/library', 'network/decode', 'network/queries'],
   'network/files': ['core', 'lib', 'network/library', 'network/queries'],
+  'network/history': [
+    ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/files', 'network/queries'],
+  ],
   'network/receive': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...storageRooms,
@@ -70,6 +78,7 @@ const roomImports: Record<string, readonly string[]> = {
       'network/queries',
       'network/groups',
       'network/files',
+      'network/history',
       'network/receive',
       'network/send',
       ...storageRooms,
@@ -86,7 +95,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
-    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups'],
+    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'history'],
     ...['setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],

@@ -17,6 +17,7 @@ import { fileNameOf as nameOfMedia } from '../src/bridge/inbound/files/file-name
 import { markdownToText } from '../src/bridge/outbound/compose/markdown-to-text.ts'
 import { mentionMembers } from '../src/bridge/outbound/compose/mention-members.ts'
 import { Fingerprints } from '../src/guard/fingerprints.ts'
+import { pastTimeFormat } from '../src/history/dates/past-time.ts'
 import { unsendable } from '../src/bridge/outbound/accept/commands.ts'
 import { previewOf } from '../src/bridge/outbound/send/outbound-metrics.ts'
 import { recipientChat } from '../src/bridge/outbound/send/recipients.ts'
@@ -40,13 +41,19 @@ import { chatwootLimits } from '../src/downstream/limits.ts'
 import { sentAt } from '../src/downstream/signature.ts'
 import { readFormFile } from '../src/http/form-file.ts'
 import { refuseDeepNesting } from '../src/http/json-body.ts'
+import { PastContent } from '../src/history/posting/past-content.ts'
+import { pastTextsOf } from '../src/history/posting/past-texts.ts'
 import { createLog } from '../src/lib/log.ts'
 import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
 import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
 import { receiptsOf } from '../src/network/decode/receipt.ts'
 import { readCard } from '../src/network/decode/vcard.ts'
+import { HistoryParser } from '../src/network/history/history-parser.ts'
+import { readPastMessage } from '../src/network/history/past-message.ts'
+import { SlimHistory } from '../src/network/history/slim-history.ts'
 import { memberResults } from '../src/network/groups/member-results.ts'
+import { proto } from '../src/network/library/library.ts'
 import { readGroup } from '../src/network/groups/read-group.ts'
 import { findRevision } from '../src/network/version/version-numbers.ts'
 import { parseWebhookAddress, shownAddress } from '../src/setup/webhook-address.ts'
@@ -65,6 +72,10 @@ const settings = {
   reactionHeaderSeparator: '\n',
 }
 const silent = createLog({ level: 'info', format: 'json', destination: { write: () => undefined } })
+const pastContent = new PastContent({
+  ...{ files: { fetch: () => Promise.reject(new Error('no file')) }, texts, pastTexts: pastTextsOf.en },
+  ...{ mediaMaxBytes: 1, log: silent },
+})
 const destination = { baseUrl: 'https://helpdesk.example', accountId: 1, inboxId: 1, apiToken: 'x' }
 const asked = { method: 'POST', about: 'message', destination } as const
 const noText = { phone: null, identifier: null, sourceId: null }
@@ -131,8 +142,28 @@ const readers: Record<string, (text: string) => unknown> = {
   'a subject': (text) => renderGroupChanges([{ change: 'subject', subject: text }], text, () => '', texts.change),
   'the name of a contact': (text) => [contactName(person(text)), mentionName(person(text))],
   'the name of a received file': (text) => nameOfMedia({ ...media, file, mimeType: text, fileName: text }, 'id'),
+  'the placeholder of a file of the history': (text) =>
+    pastContent.contentOf(
+      { write: ({ notice = '' } = {}) => notice, media: { ...media, file, mimeType: '', fileName: text } },
+      { stage: 'whole', file: 'left', head: null },
+    ),
   'a vCard': (text) => readCard(null, text),
   'the fields of a vCard': (text) => readCard(null, `N:${text}\nORG:${text}\nTEL;${text}:${text}`),
+  'a message of a history': (text) => {
+    const message = { key: { remoteJid: '1@lid', id: text }, messageTimestamp: 1, message: { conversation: text } }
+    const bytes = proto.HistorySyncMsg.encode({ message }).finish()
+    return readPastMessage(bytes, { chatJid: '1@lid', index: 0, since: 0, own: { phone: '1', lid: null } })
+  },
+  'the bytes of a history': (text) => {
+    const slim = new SlimHistory()
+    const conversations = Array.from(text.slice(0, text.length / 8), (id) => ({ id, name: id }))
+    const bytes = proto.HistorySync.encode({
+      syncType: proto.HistorySync.HistorySyncType.RECENT,
+      conversations,
+    }).finish()
+    for (const part of new HistoryParser().read(Buffer.from(bytes))) slim.add(part)
+    return slim.bytes()
+  },
   'an event before it is stored': (text) => cleaned({ type: 'text', text }),
   'the ids of a receipt': (text) =>
     receiptsOf(
@@ -165,6 +196,7 @@ const readers: Record<string, (text: string) => unknown> = {
       ...{ ...callback(text), content_type: 'input_csat' },
       conversation: { messages: [{ id: 1, content: text.replaceAll(' ', '/survey/responses/') }] },
     }),
+  'the time zone of an inbox': (text) => pastTimeFormat(text, 'en')(0),
   'the link of a survey': (text) => readSurveyLink({ uuid: text, meta: { sender: { thumbnail: text } } }, 'https://x'),
   'the length of a message': (text) => unsendable({ content: text, attachments: [], lacksFile: false }),
   'the fingerprint of a message': (text) =>

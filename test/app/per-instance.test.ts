@@ -57,6 +57,8 @@ const usedParts = [
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
   'src/guard/restrictions.ts',
+  'src/history/jobs/jobs.ts',
+  'src/history/kept/kept-history.ts',
   'src/http/webhook/callback-refusals.ts',
   'src/http/webhook/clock-differences.ts',
   'src/ledger/usage.ts',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { helpdeskVersions } from '../../sim/helpdesk/versions.ts'
 import type { DownstreamError } from '../../src/core/downstream.ts'
-import type { HelpdeskAccount, NewInbox } from '../../src/core/helpdesk-account.ts'
+import type { HelpdeskAccount, NewInbox } from '../../src/core/helpdesk/helpdesk-account.ts'
 import { LoopbackServer } from '../harness/loopback-server.ts'
 import { HelpdeskBed } from './harness/helpdesk-bed.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { OutgoingCommand } from '../../src/core/downstream.ts'
+import type { OutgoingCommand } from '../../src/core/helpdesk/callback.ts'
 import { readCallback } from '../../src/downstream/callback.ts'
 import { checkSignature } from '../../src/downstream/signature.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
@@ -71,6 +71,7 @@ test('each of the seven events is signed and understood', async () => {
     lacksFile: false,
     inReplyTo: { messageId: posted.id, sourceId: '3EB0A' },
     agentName: 'Ana',
+    isByPerson: true,
   })
   const changed = catcher.events('message_updated').map(({ body }) => readCallback(body))
   assert.ok(changed.some((each) => each.kind === 'changed' && each.deleted && each.messageId === sent.body.id))

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
+import { importMark } from '../../src/downstream/import-mark.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
 import { createDownstream, HelpdeskBed, person, text } from './harness/helpdesk-bed.ts'
@@ -51,6 +52,30 @@ test('an inbox locked to one conversation gives the resolved conversation back, 
   await client.post(`/conversations/${first.id}/toggle_status`, { status: 'resolved' })
   assert.equal((await bed.inbox.ensureConversation(contact, 'new')).id, first.id)
 })
+
+for (const mode of ['new', 'reopen'] as const) {
+  test(`a conversation that was created for the history is never the one for new messages, in the mode ${mode}`, async () => {
+    await using bed = await HelpdeskBed.start()
+    const client = new DeskClient(bed.helpdesk)
+    const contact = await bed.inbox.ensureContact(person())
+    const place = { inbox_id: 1, contact_id: contact.id, source_id: contact.sourceId, status: 'pending' }
+    const create = async (kind: 'history' | 'chat') =>
+      (
+        await client.post('/conversations', {
+          ...place,
+          additional_attributes: importMark({ createdFor: kind, mark: null }),
+        })
+      ).body.id
+    const history = await create('history')
+    assert.equal((await bed.inbox.findConversation(history))?.isHistory, true)
+    const first = await bed.inbox.ensureConversation(contact, mode)
+    assert.deepEqual([first.id === history, first.isHistory], [false, undefined])
+    await client.post(`/conversations/${first.id}/toggle_status`, { status: 'resolved' })
+    const chat = await create('chat')
+    await create('history')
+    assert.equal((await bed.inbox.ensureConversation(contact, mode)).id, chat)
+  })
+}
 
 test('a burst opens one conversation', async () => {
   await using bed = await HelpdeskBed.start()

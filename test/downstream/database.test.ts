@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { HelpdeskDatabaseError } from '../../src/core/helpdesk-database.ts'
+import { HelpdeskDatabaseError } from '../../src/core/helpdesk/helpdesk-database.ts'
 import { ChatwootDatabase } from '../../src/downstream/database/chatwoot-database.ts'
 import { ChatwootTables } from '../harness/chatwoot-tables.ts'
 import { withoutPostgres } from '../harness/databases.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { OutgoingCommand } from '../../src/core/downstream.ts'
+import type { OutgoingCommand } from '../../src/core/helpdesk/callback.ts'
 import { readCallback } from '../../src/downstream/callback.ts'
 import { bodyOf, readRecordings } from '../sim-helpdesk/harness/recordings.ts'
 import type { Fields, RecordingName } from '../sim-helpdesk/harness/recordings.ts'
@@ -31,6 +31,7 @@ const send = (messageId: number, content: string, agentName: string | null, more
   messageId,
   content,
   agentName,
+  isByPerson: agentName !== null,
   attachments: [],
   inReplyTo: null,
   ...more,
@@ -104,7 +105,11 @@ const tables: Record<RecordingName, Row[]> = {
     ['callback to the agent bot, headers', ignored('not_outgoing')],
     [
       'message_created by an agent bot',
-      send(3398, 'bot says\n\n1. A', 'contract-bot3', { conversation: conversation(26, 221), choices: ['A'] }),
+      send(3398, 'bot says\n\n1. A', 'contract-bot3', {
+        conversation: conversation(26, 221),
+        choices: ['A'],
+        isByPerson: false,
+      }),
     ],
   ],
   'callback-failures': [

@@ -4,11 +4,20 @@
 import type { Clock } from '../../src/lib/clock.ts'
 
 export class FastClock implements Clock {
-  readonly #speed: number
+  #speed: number
   readonly #startedAt = Date.now()
-  readonly #zero = performance.now()
+  #zero = performance.now()
+  /** What had passed at the zero. */
+  #passed = 0
 
   constructor(speed: number) {
+    this.#speed = speed
+  }
+
+  /** Timers that are set already keep their time on the wall. */
+  setSpeed(speed: number): void {
+    this.#passed = this.monotonic()
+    this.#zero = performance.now()
     this.#speed = speed
   }
 
@@ -17,7 +26,7 @@ export class FastClock implements Clock {
   }
 
   monotonic(): number {
-    return (performance.now() - this.#zero) * this.#speed
+    return this.#passed + (performance.now() - this.#zero) * this.#speed
   }
 
   after(ms: number, work: () => void): () => void {

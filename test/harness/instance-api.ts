@@ -26,6 +26,7 @@ export type Detail = {
   reconnect_attempts: number
   network_proxy: string | null
   outgoing_rate_limit: number | null
+  history: { enabled: boolean; days: number; asked_days: number }
 }
 
 type Requests = {

@@ -12,7 +12,7 @@ export function closed(cause: CloseCause): SessionSignal {
   return { kind: 'closed', closing: { cause, code: null, reason: cause } }
 }
 
-type Opened = { sessionId: string; isOpen: boolean; say: (signal: SessionSignal) => void }
+type Opened = { sessionId: string; historyDays: number | null; isOpen: boolean; say: (signal: SessionSignal) => void }
 
 export class ScriptedNetwork implements AccountNetwork {
   readonly opened: Opened[] = []
@@ -32,10 +32,12 @@ export class ScriptedNetwork implements AccountNetwork {
     return last
   }
 
-  async open({ sessionId }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+  async open(name: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+    const { sessionId, historyDays = null } = name
     await this.storage
     const opened: Opened = {
       sessionId,
+      historyDays,
       isOpen: true,
       say: (signal) => {
         if (opened.isOpen) onSignal(signal)

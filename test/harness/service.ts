@@ -26,6 +26,8 @@ export type ServiceOptions = {
   qrLifetimeMs?: number
   onSendStep?: NonNullable<Overrides['onSendStep']>
   lateCommitMs?: number
+  /** Runs the jobs in place of the importer. */
+  importRunner?: NonNullable<Overrides['importRunner']>
   /** What the checks of the set-up find on the machine. */
   machine?: NonNullable<Overrides['machine']>
   /**
@@ -73,6 +75,7 @@ export class Service {
       qrLifetimeMs,
       onSendStep,
       lateCommitMs,
+      importRunner,
       machine,
       watchesSetup = false,
       seed,
@@ -97,6 +100,7 @@ export class Service {
         ...(qrLifetimeMs !== undefined && { qrLifetimeMs }),
         ...(onSendStep && { onSendStep }),
         ...(lateCommitMs !== undefined && { lateCommitMs }),
+        ...(importRunner && { importRunner }),
         ...(machine && { machine }),
       }),
     )

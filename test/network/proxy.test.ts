@@ -70,7 +70,7 @@ for (const [name, start] of proxies) {
     const endpoint = prepareEndpoint(settings, 1)
     owned.defer(() => endpoint.proxied?.dispatcher.destroy())
     // Of all that a connection is made of, only the endpoint decides the way.
-    const { options = {} } = socketConfig({ endpoint, account: {}, connectionKeys: {} } as Parameters<
+    const { options = {} } = socketConfig({ endpoint, account: {}, creds: {}, connectionKeys: {} } as Parameters<
       typeof socketConfig
     >[0])
     const { url } = sim.media.put(Buffer.from('history'))

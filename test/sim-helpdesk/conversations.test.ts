@@ -93,6 +93,25 @@ test('conversations are found by the source_id of the chat in every status', asy
   )
 })
 
+test('the conversations of a chat come in pages of twenty-five', async () => {
+  const ids = [await openChat(client, 'one')]
+  for (let n = 0; n < 25; n++)
+    ids.push((await client.post('/conversations', { source_id: 'one', status: 'pending' })).body.id)
+  const page = async (number: number) => {
+    const { body } = await client.get(`/conversations?inbox_id=1&status=all&source_id=one&page=${number}`)
+    return (body['data'] as { payload: Json[] }).payload.map((one) => one.id)
+  }
+  const pages = [await page(1), await page(2), await page(3)]
+  assert.deepEqual(
+    pages.map((one) => one.length),
+    [25, 1, 0],
+  )
+  assert.deepEqual(
+    pages.flat().toSorted((a, b) => a - b),
+    ids,
+  )
+})
+
 test('a conversation shows its newest message, its unread count up to ten, and its times', async () => {
   const id = await openChat(client, 'one')
   for (let at = 0; at < 12; at++) await incoming(id)

@@ -15,13 +15,13 @@ const notAsked: Record<string, string> = {
   'download of data_url the moment the callback arrives, 20 files (half of them 3 MB), local disk storage':
     'a measurement of the disk storage',
   'account webhook create': 'a REST answer without a callback',
-  'agent bot connected: conversation created (status pending)': 'the simulator has no webhooks of agent bots',
-  'agent bot connected: incoming': 'the simulator has no webhooks of agent bots',
-  'callback to the agent bot, headers': 'the simulator has no webhooks of agent bots',
-  'agent bot connected: bot replies with input_select': 'the simulator has no webhooks of agent bots',
-  'agent bot hands over (open)': 'the simulator has no webhooks of agent bots',
-  'agent bot connected: incoming on resolved': 'the simulator has no webhooks of agent bots',
-  'status after incoming on resolved with a bot': 'the simulator has no webhooks of agent bots',
+  'agent bot connected: conversation created (status pending)': 'replayed in recorded-bots.test.ts',
+  'agent bot connected: incoming': 'replayed in recorded-bots.test.ts',
+  'callback to the agent bot, headers': 'replayed in recorded-bots.test.ts',
+  'agent bot connected: bot replies with input_select': 'replayed in recorded-bots.test.ts',
+  'agent bot hands over (open)': 'replayed in recorded-bots.test.ts',
+  'agent bot connected: incoming on resolved': 'replayed in recorded-bots.test.ts',
+  'status after incoming on resolved with a bot': 'replayed in recorded-bots.test.ts',
   'callback latency and order': 'measured in delivery.test.ts',
 }
 describe('one conversation from its creation to typing', () => {

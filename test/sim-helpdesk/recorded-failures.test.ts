@@ -66,7 +66,7 @@ const notAsked: Record<string, string> = {
     'the machine of the test may have no resolver; the text is in failure-words.ts',
   'listener answers: self-signed TLS': 'the catcher has no certificate; the text is in failure-words.ts',
   'headers as received': 'an empty recording; the headers are compared in recorded-callbacks.test.ts',
-  'agent bot answers 500': 'the simulator has no webhooks of agent bots',
+  'agent bot answers 500': 'replayed in recorded-bots.test.ts',
 }
 
 let stage: CallbackStage

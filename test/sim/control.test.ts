@@ -152,6 +152,32 @@ test('an account migrates over the control API, and hints come with an acknowled
   assert.deepEqual([refresh_lid, addressing_mode], ['true', 'lid'])
 })
 
+test('a phone is filled with old chats over the control API, goes offline, and answers when it is back', async () => {
+  await using sim = await SimProcess.start()
+  const phone = '5511999990001'
+  await using client = await linkedClient(sim, phone)
+  const filled = await sim.post(`/accounts/${phone}/archive`, { chats: 3, messages: 36, days: 2 })
+  assert.equal(filled.messages, 36)
+  assert.equal((filled.chats as Json[]).length, 3)
+  await sim.post('/people', { phone: '5511888880001', push_name: 'Bob' })
+  const remember = async (text: string, at: number, more: object = {}) =>
+    String((await sim.post(`/accounts/${phone}/history`, { chat: '5511888880001', text, at, ...more })).id)
+  const first = await remember('helo', 1_700_000_000, { edited: 'hello' })
+  const second = await remember('yes', 1_700_000_100, { from: '5511888880001', quote: first })
+  await sim.post(`/accounts/${phone}/offline`)
+  const key = { remoteJid: '5511888880001@s.whatsapp.net', fromMe: false, id: second }
+  const requestId = await client.socket.fetchMessageHistory(5, key, 0)
+  await client.acknowledged(requestId)
+  assert.ok(!client.events.entries.some((one) => one.name === 'messaging-history.set'))
+  await sim.post(`/accounts/${phone}/offline`, { offline: false })
+  const answer = await client.event('messaging-history.set', 'the answer')
+  assert.deepEqual(
+    answer.messages.map((one) => one.key.id),
+    [first],
+  )
+  await sim.post(`/accounts/${phone}/history-sending`, { carrying: 'file', file_trouble: 'missing' })
+})
+
 test('readQr reads a QR code from a picture', () => {
   assert.equal(readQr(Buffer.from(QR_PICTURE, 'base64')), QR_TEXT)
 })

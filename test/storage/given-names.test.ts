@@ -40,7 +40,7 @@ async function post(database: Database, at: number, changes: { sender?: string; 
     },
     'related',
   )
-  await map.complete(1, id, { conversationId: 12, messageId: at, header }, 'row')
+  await map.complete(1, id, { conversationId: 12, messageId: at, header }, [])
 }
 
 for (const engine of engines) {

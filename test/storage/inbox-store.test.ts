@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { NetworkEvent } from '../../src/core/message.ts'
 import { ContactStore } from '../../src/storage/stores/people/contact-store.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { InboxStore, lateFile } from '../../src/storage/stores/messages/inbox-store.ts'
+import { InboxStore } from '../../src/storage/stores/messages/inbox-store.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
 import { JournalStore } from '../../src/storage/stores/messages/journal-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
@@ -163,11 +163,11 @@ for (const engine of engines) {
       const map = new MessageMapStore(opened.database)
       const inbox = new InboxStore(opened.database)
       await map.claim(1, claimOf('m1', 'W1'), 'W1')
-      await assert.rejects(map.complete(2, 'm1', { conversationId: 12, messageId: 41 }, '01'), {
+      await assert.rejects(map.complete(2, 'm1', { conversationId: 12, messageId: 41 }, [inbox.removeStep('01')]), {
         failure: 'expectation',
       })
       assert.equal((await inbox.counts('a')).pending, 2)
-      await map.complete(1, 'm1', { conversationId: 12, messageId: 41 }, '01')
+      await map.complete(1, 'm1', { conversationId: 12, messageId: 41 }, [inbox.removeStep('01')])
       const [done] = await map.findByNetworkId('a', ['W1'])
       assert.deepEqual([done?.messageId, done?.posting], [41, null])
       assert.deepEqual(
@@ -184,7 +184,7 @@ for (const engine of engines) {
       const map = new MessageMapStore(opened.database)
       const inbox = new InboxStore(opened.database)
       await map.claim(1, claimOf('m1', 'W1'), 'W1')
-      await map.completeInPart(1, 'm1', { conversationId: 12, messageId: 41 }, { id: '01', kind: lateFile })
+      await map.complete(1, 'm1', { conversationId: 12, messageId: 41 }, [inbox.awaitFileStep('01')])
       assert.deepEqual(await inbox.pendingIds('a', { after: '', newest: '~' }, 9), [])
       assert.deepEqual(await inbox.counts('a'), { pending: 0, parked: 0 })
       assert.deepEqual(
@@ -344,9 +344,9 @@ for (const engine of engines) {
       const place = (instance: string) => ({ instance, destination: 'd1', chat: 'p1' })
       await contacts.saveConversation(1, place('a'), { conversationId: 1, contactId: 4, sourceId: '55' }, 0)
       await contacts.saveConversation(1, place('b'), { conversationId: 2, contactId: 4, sourceId: '55' }, 0)
-      assert.deepEqual(await contacts.conversationsOfOthers(place('a'), '55'), [2])
+      assert.deepEqual(await contacts.excludedConversations(place('a'), '55'), [2])
       await contacts.dropConversation(1, place('b'))
-      assert.deepEqual(await contacts.conversationsOfOthers(place('a'), '55'), [])
+      assert.deepEqual(await contacts.excludedConversations(place('a'), '55'), [])
     })
   })
 }

@@ -50,6 +50,7 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'RetryStore.keepChange': ['keepChange'],
   'RetryStore.retry': ['retry'],
   'RetryStore.discard': ['discard'],
+  'RetryStore.isUnderImport': [],
   'ShownStore.noteAnswers': ['noteAnswer'],
   'ShownStore.noteFailure': ['noteFailure'],
   'ShownStore.planUnsure': ['planUnsure'],

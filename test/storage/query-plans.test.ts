@@ -24,6 +24,9 @@ const largeTables = [
   'deliveries',
   'outbox',
   'settled_callbacks',
+  'history_messages',
+  'history_chats',
+  'message_dates',
 ]
 
 /** Calls that may do so, each with the reason. */
@@ -36,7 +39,12 @@ const allowed: Readonly<Record<string, string>> = {
   'UsageStore.totals': 'sums everything up for the public page, which keeps the result for a while',
   'InboxStore.counts': 'counts what waits for the helpdesk',
   'InboxStore.dropOrphans': 'looks through what waits for the helpdesk, once an hour',
+  'BridgedStore.chats': 'reads all chats of the instance, once for each import of all chats',
   'MessageMapStore.dropInstance': 'removes a batch of the rows of a deleted instance',
+  'HistoryStore.chats': 'lists the chats of an instance, once for each job',
+  'HistoryStore.count': 'counts what an instance that is deleted has not imported',
+  'HistoryRemoval.dropInstance': 'removes a batch of the rows of a deleted instance',
+  'HistoryRemoval.prune': 'looks through what jobs have imported of chats that are not done, once an hour',
 }
 
 for (const engine of engines) {
@@ -68,9 +76,15 @@ const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   // Most messages have no header, or none that is still known.
   ['message_map_headers', 'HeaderStore.find', 'HeaderStore.trim'],
   ['message_map_old_headers', 'HeaderStore.prune'],
+  // A chat has more and more rows.
+  ['message_map_by_chat', 'MessageMapStore.oldestOf'],
+  ['history_messages_pending', 'HistoryStore.pending', 'HistoryStore.chats'],
+  ['history_messages_by_age', 'HistoryRemoval.prune'],
+  ['history_messages_of_job', 'HistoryRemoval.prune', 'HistoryStore.outcomes', 'HistoryStore.removeStatements'],
+  ['message_dates_due', 'MessageDateStore.due'],
 ]
 
-test('unread messages, ticks, deliveries and headers are found by the index that is made for them', async () => {
+test('the rows of a chat, a job or a piece of work are found by the index that is made for them', async () => {
   await using opened = await newDatabase('sqlite')
   const { location } = opened
   const recorded = await recordStatements(location)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { writeReason } from '../../src/core/reasons/reason.ts'
+import { ImportMarks } from '../../src/storage/stores/history/import-marks.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { FirstCallbackStore } from '../../src/storage/stores/messages/first-callback-store.ts'
 import { InboxStore } from '../../src/storage/stores/messages/inbox-store.ts'
@@ -111,6 +112,28 @@ for (const engine of engines) {
       await callbacks.note('desk', 5)
       await stage.restored.prepare(now)
       assert.equal(await callbacks.find('desk'), now)
+    })
+
+    test('an import that was under way has failed, and its conversation takes messages of agents again', async () => {
+      await using stage = await setUp()
+      const { database, epoch, restored } = stage
+      const job = { type: 'history_all', instance: 'shop', params: '{}', created_at: 1 } as const
+      const place = { destination: 'd', conversationId: 5, instance: 'shop', chat: 'c' }
+      await new ImportMarks(database).begin(epoch, place, { isHistory: true, now: 1 })
+      for (const status of ['pending', 'running', 'completed'] as const) {
+        await database.write(database.query.insertInto('jobs').values({ id: status, status, ...job }))
+      }
+      await restored.prepare(now)
+      const jobs = database.query.selectFrom('jobs').select(['id', 'status', 'ended_at']).orderBy('id')
+      assert.deepEqual(await database.read(jobs), [
+        { id: 'completed', status: 'completed', ended_at: null },
+        { id: 'pending', status: 'failed', ended_at: now },
+        { id: 'running', status: 'failed', ended_at: now },
+      ])
+      const marks = database.query
+        .selectFrom('conversation_chats')
+        .select(['is_importing', 'is_history', 'import_ended_at'])
+      assert.deepEqual(await database.read(marks), [{ is_importing: null, is_history: 1, import_ended_at: now }])
     })
 
     test('the note of the manual for PostgreSQL is the time of the restore', async (context) => {

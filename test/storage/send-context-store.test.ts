@@ -54,7 +54,8 @@ for (const engine of engines) {
     test('of an unknown chat and conversation nothing is known', async () => {
       await using stage = await setUp()
       const asked = { lastAddress: undefined, isKnown: false }
-      const nothing = { stored: [], asked, hasUnread: false, isSettled: false }
+      const importState = { isHistory: false, isImporting: false, endedAt: null }
+      const nothing = { stored: [], asked, hasUnread: false, isSettled: false, importState }
       assert.deepEqual(await stage.contexts.read(key), nothing)
       const nowhere = { instance: 'shop', chatId: null, destination: null, conversationId: null, callback: null }
       assert.deepEqual(await stage.contexts.read(nowhere), nothing)
@@ -122,11 +123,11 @@ for (const engine of engines) {
       )
       const addresses = stored.map(({ lastAddress }) => lastAddress)
       assert.deepEqual(addresses, [undefined, undefined, '200000000000001@lid', undefined, undefined])
-      const [group, office] = await contexts.storedChats(destination, 7)
+      const [group, office] = (await contexts.storedConversation(destination, 7)).chats
       assert.deepEqual(group, { instance: 'home', chatId: '1@g.us', person: null })
       const known = { phone: '5511888880001', lid: null }
       assert.deepEqual(office, { instance: 'office', chatId: 'p1', person: known })
-      assert.deepEqual(await contexts.storedChats(destination, 8), [])
+      assert.deepEqual((await contexts.storedConversation(destination, 8)).chats, [])
     })
 
     test('a settled callback is found', async () => {

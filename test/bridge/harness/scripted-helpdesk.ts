@@ -13,6 +13,8 @@ import type {
 } from '../../../src/core/downstream.ts'
 
 export type Posted = NewMessage & { id: number; conversationId: number; destination: string; bytes: number }
+/** A conversation as it is kept. `mark` and `isHistory` stand for what an import has made. */
+type Kept = Conversation & { sourceId: string; destination: string; mark?: string; isHistory?: boolean }
 type Call = keyof HelpdeskInbox
 export type AgentCalls = Pick<HelpdeskInbox, 'findMessage' | 'outgoingMessages' | 'setStatus'>
 /** Throws to fail the call; runs before anything is done. */
@@ -25,7 +27,7 @@ export class ScriptedHelpdesk implements Downstream {
     lateCommitMs: 20_000,
   }
   readonly messages: Posted[] = []
-  readonly conversations: (Conversation & { sourceId: string; destination: string })[] = []
+  readonly conversations: Kept[] = []
   readonly contacts: (Contact & { destination: string })[] = []
   readonly calls: Call[] = []
   script: Script = () => undefined
@@ -43,6 +45,8 @@ export class ScriptedHelpdesk implements Downstream {
   beforeDownload: (url: string) => void | Promise<void> = () => undefined
   /** What becomes of a post that was done: throws to lose the answer. */
   afterPost: (message: Posted) => void | Promise<void> = () => undefined
+  /** What becomes of a pending conversation that was created: throws to lose the answer. */
+  afterCreation: (conversation: Conversation) => void | Promise<void> = () => undefined
   #ids = 0
 
   helpdesk(destination: Destination): HelpdeskInbox {
@@ -81,6 +85,31 @@ export class ScriptedHelpdesk implements Downstream {
         if (found) return found
         await beforeCreation?.()
         return this.openConversation(key, sourceId)
+      },
+      createPending: async ({ contact: { sourceId }, mark, isHistory, beforeCreation }) => {
+        await ask('createPending')
+        const marked = this.conversations.find((each) => each.destination === key && each.mark === mark)
+        if (marked) return { ...marked, isOwn: true }
+        await beforeCreation()
+        const made = await this.openConversation(key, sourceId)
+        await this.afterCreation(Object.assign(made, { status: 'pending' as const, mark, isHistory }))
+        return { ...made, isOwn: true }
+      },
+      setConversationStatus: async (id, status) => {
+        await ask('setConversationStatus')
+        this.#mustExist(id)
+        Object.assign(this.conversations.find((each) => each.id === id) ?? {}, { status })
+      },
+      conversationsSince: async ({ sourceId }) => {
+        await ask('conversationsSince')
+        return this.conversations
+          .filter((each) => each.destination === key && each.sourceId === sourceId)
+          .map(({ id }) => id)
+      },
+      sourceIds: async (conversationId) => {
+        await ask('sourceIds')
+        const here = this.messages.filter((each) => each.conversationId === conversationId)
+        return new Set(here.flatMap(({ sourceId }) => sourceId ?? []))
       },
       findConversation: async (id) => {
         await ask('findConversation')
@@ -125,6 +154,7 @@ export class ScriptedHelpdesk implements Downstream {
       markSeen: () => ask('markSeen'),
       markUnread: () => ask('markUnread'),
       setTyping: () => ask('setTyping'),
+      timeZone: () => Promise.resolve('UTC'),
       probe: async () => {
         await ask('probe')
         return this.identifier
@@ -146,6 +176,7 @@ export class ScriptedHelpdesk implements Downstream {
     const posted = { ...message, id: ++this.#ids, conversationId, destination, bytes }
     const conversation = this.conversations.find(({ id }) => id === conversationId)
     if (conversation?.status === 'resolved' && message.type === 'incoming') conversation.status = 'open'
+    if (conversation) conversation.newestMessageId = posted.id
     this.messages.push(posted)
     return posted
   }
@@ -207,9 +238,10 @@ export class ScriptedHelpdesk implements Downstream {
     except: readonly number[] = [],
   ): Conversation | undefined {
     const ours = this.conversations.filter(
-      (each) => each.destination === destination && each.sourceId === sourceId && !except.includes(each.id),
+      (each) =>
+        each.destination === destination && each.sourceId === sourceId && !each.isHistory && !except.includes(each.id),
     )
-    return ours.filter(({ status }) => status !== 'resolved' || mode === 'reopen').at(-1)
+    return ours.filter(({ status, isHistory }) => !isHistory && (status !== 'resolved' || mode === 'reopen')).at(-1)
   }
 }
 

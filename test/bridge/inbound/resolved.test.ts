@@ -19,6 +19,15 @@ async function resolvedBed(mode: 'new' | 'reopen' = 'new') {
   return { bed, first, conversation, [Symbol.asyncDispose]: () => bed[Symbol.asyncDispose]() }
 }
 
+test('an edit of a message of the history goes into the conversation of the chat', async () => {
+  await using set = await resolvedBed('reopen')
+  const { bed, first, conversation } = set
+  conversation.isHistory = true
+  await bed.receive(eventAbout('edit', first))
+  await bed.posted(2)
+  assert.notEqual(bed.helpdesk.messages[1]?.conversationId, conversation.id)
+})
+
 describe('a conversation that was just resolved', () => {
   /** One message whose conversation was resolved a moment ago. */
   async function justResolved() {

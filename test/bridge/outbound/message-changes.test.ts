@@ -47,7 +47,7 @@ const deletion: ChangeCommand = {
     writtenAt: null,
     content: 'gone',
   },
-  ...{ attachments: [], lacksFile: false, inReplyTo: null, agentName: null },
+  ...{ attachments: [], lacksFile: false, inReplyTo: null, agentName: null, isByPerson: true },
   conversation: { accountId: 1, inboxId: 1, conversationId: 7 },
   recipient: { identifier: null, phone: null, sourceId: null },
 }

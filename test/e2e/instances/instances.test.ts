@@ -69,6 +69,7 @@ describe('instance records', () => {
         last_error_code: null,
         network_proxy: 'http://proxy.example:8080',
         outgoing_rate_limit: 20,
+        history: { enabled: false, days: 7, asked_days: 0 },
         pending_logout: false,
       },
     )

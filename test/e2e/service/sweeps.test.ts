@@ -11,7 +11,7 @@ import { toColumns } from '../../../src/storage/stores/messages/outbox-rows.ts'
 
 const now = Date.parse('2026-06-01T00:00:00Z')
 const longAgo = now - 400 * 86_400_000
-const tables = ['opened', 'outbox', 'settled_callbacks', 'deliveries', 'message_map'] as const
+const tables = ['opened', 'outbox', 'settled_callbacks', 'deliveries', 'message_map', 'jobs'] as const
 
 function place(name: string) {
   return { destination: 'https://desk|1|7', instance: 'shop', chat: 'chat', network_id: name, network_key: '{}' }
@@ -44,6 +44,10 @@ async function seed(database: Database): Promise<void> {
         attempts: 1,
         next_at: at,
         finished_at: at,
+      }),
+      query.insertInto('jobs').values({
+        ...{ id: name, type: 'history_all', instance: 'shop', status: 'completed', params: '{}' },
+        ...{ created_at: at, started_at: at, ended_at: at, error: null, progress: null, result: null },
       }),
       query.insertInto('message_map').values({
         ...place(name),

@@ -49,7 +49,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     file: 'history',
     what: 'pending, inbox with an agent bot: callbacks incl. /bot',
     at: 'callbacks',
-    reason: 'The replay has no listener for the callbacks of a bot, which never go to a bridge.',
+    reason: 'Replayed in recorded-bots.test.ts, which has a listener for the callbacks of a bot.',
   },
   ...[
     'content_attributes as stored',

@@ -9,6 +9,13 @@ import { RestrictionStore } from '../../../src/storage/stores/accounts/restricti
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { TenantStore } from '../../../src/storage/stores/accounts/tenant-store.ts'
 import { WebhookSecretStore } from '../../../src/storage/stores/accounts/webhook-secret-store.ts'
+import { BridgedStore } from '../../../src/storage/stores/history/bridged-store.ts'
+import { HistoryRemoval } from '../../../src/storage/stores/history/history-removal.ts'
+import { HistoryStore } from '../../../src/storage/stores/history/history-store.ts'
+import { ImportMarks } from '../../../src/storage/stores/history/import-marks.ts'
+import { ImportStore } from '../../../src/storage/stores/history/import-store.ts'
+import { JobStore } from '../../../src/storage/stores/history/job-store.ts'
+import { MessageDateStore } from '../../../src/storage/stores/history/message-date-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
 import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
@@ -46,12 +53,17 @@ function createStores(database: Database) {
     keys: new SessionKeyStore(database),
     tenants: new TenantStore(database),
     webhookSecrets: new WebhookSecretStore(database, epoch),
+    dates: new MessageDateStore(database, epoch),
     leases: new LeaseStore(database),
     restored: new RestoredStore(database, epoch),
     audit: new AuditStore(database),
     deliveries: new DeliveryStore(database),
     usage: new UsageStore(database),
     firstCallbacks: new FirstCallbackStore(database, epoch),
+    history: new HistoryStore(database),
+    imports: new ImportStore(database, epoch),
+    bridged: new BridgedStore(database),
+    historyRemoval: new HistoryRemoval(database),
     inbox: new InboxStore(database),
     journal: new JournalStore(database),
     map: new MessageMapStore(database),
@@ -67,6 +79,8 @@ function createStores(database: Database) {
     contacts: new ContactStore(database),
     pictures: new ContactPictureStore(database),
     people: new PeopleStore(database),
+    jobs: new JobStore(database, epoch),
+    marks: new ImportMarks(database),
   }
 }
 

@@ -34,7 +34,7 @@ const claimed = async (stores: Stores, id: string) => {
 }
 const completed = async (stores: Stores, id: string) => {
   await claimed(stores, id)
-  await stores.map.complete(1, id, posted, id)
+  await stores.map.complete(1, id, posted, [stores.inbox.removeStep(id)])
 }
 const mapped = async ({ map }: Stores, id: string) => {
   const [row] = await map.findByNetworkId('shop', [id])
@@ -70,6 +70,16 @@ const inboxCalls: Readonly<Record<string, StoreCall>> = {
   'InboxStore.parkedIds': { kind: 'read', run: ({ inbox }) => inbox.parkedIds('shop') },
   'InboxStore.counts': { kind: 'read', run: ({ inbox }) => inbox.counts('shop') },
   'InboxStore.remove': { kind: 'repeated', given: received, run: ({ inbox }, id) => inbox.remove(1, id) },
+  'InboxStore.removeStep': {
+    kind: 'repeated',
+    given: received,
+    run: ({ database, inbox }, id) => database.write(inbox.removeStep(id)),
+  },
+  'InboxStore.awaitFileStep': {
+    kind: 'repeated',
+    given: received,
+    run: ({ database, inbox }, id) => database.write(inbox.awaitFileStep(id)),
+  },
   // Only the list of parked rows shows the number of attempts.
   'InboxStore.noteFailure': {
     kind: 'counted',
@@ -124,12 +134,7 @@ const mapCalls: Readonly<Record<string, StoreCall>> = {
   'MessageMapStore.complete': {
     kind: 'repeated',
     given: claimed,
-    run: ({ map }, id) => map.complete(1, id, posted, id),
-  },
-  'MessageMapStore.completeInPart': {
-    kind: 'repeated',
-    given: claimed,
-    run: ({ map }, id) => map.completeInPart(1, id, posted, { id, kind: 'late_file' }),
+    run: ({ map, inbox }, id) => map.complete(1, id, posted, [inbox.removeStep(id)]),
   },
   'MessageMapStore.findByNetworkId': { kind: 'read', run: ({ map }, id) => map.findByNetworkId('shop', [id, 'other']) },
   'MessageMapStore.findByMessage': { kind: 'read', run: ({ map }) => map.findByMessage(destination, 41) },
@@ -138,6 +143,7 @@ const mapCalls: Readonly<Record<string, StoreCall>> = {
     given: claimed,
     run: async (stores, id) => stores.map.reactionsAfter(await mapped(stores, id)),
   },
+  'MessageMapStore.oldestOf': { kind: 'read', run: ({ map }) => map.oldestOf('shop', 'person') },
   'MessageMapStore.contentOf': { kind: 'read', run: ({ map }, id) => map.contentOf(id) },
   'MessageMapStore.prune': { kind: 'repeated', given: claimed, run: ({ map }) => map.prune(1, 5000, 1000) },
   'MessageMapStore.dropInstance': {
@@ -225,9 +231,13 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ contacts }, id) => contacts.findConversation(conversation(id)),
   },
   'ContactStore.saveConversation': { kind: 'repeated', run: opened },
-  'ContactStore.conversationsOfOthers': {
+  'ContactStore.excludedConversations': {
     kind: 'read',
-    run: ({ contacts }, id) => contacts.conversationsOfOthers(conversation(id), 'source'),
+    run: ({ contacts }, id) => contacts.excludedConversations(conversation(id), 'source'),
+  },
+  'ContactStore.shownToOthersOnly': {
+    kind: 'read',
+    run: ({ contacts }) => contacts.shownToOthersOnly(destination, 'shop', [12, 13]),
   },
   'ContactStore.dropConversation': {
     kind: 'repeated',

@@ -151,6 +151,10 @@ const transitionCalls: Readonly<Record<string, StoreCall>> = {
     run: async (stores, id) =>
       stores.retries.retry(await found(stores, id), unknown, { ...atOnce, isWaiting: true }, 3000),
   },
+  'RetryStore.isUnderImport': {
+    kind: 'read',
+    run: ({ retries }) => retries.isUnderImport({ destination, conversationId: 5 }, 1000),
+  },
   'RetryStore.discard': { kind: 'repeated', given: unheard, run: ({ retries }, id) => retries.discard(id) },
 }
 
@@ -192,7 +196,10 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
       await database.write(facts.unchanged)
     },
   },
-  'SendContextStore.storedChats': { kind: 'read', run: ({ contexts }) => contexts.storedChats(destination, 5) },
+  'SendContextStore.storedConversation': {
+    kind: 'read',
+    run: ({ contexts }) => contexts.storedConversation(destination, 5),
+  },
   'SendContextStore.acceptedAmong': {
     kind: 'read',
     run: ({ contexts }) => contexts.acceptedAmong(destination, [1, 2]),

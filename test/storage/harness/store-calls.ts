@@ -2,7 +2,13 @@
 
 import { accountCalls } from './account-calls.ts'
 import type { StoreCall } from './all-stores.ts'
+import { dateCalls } from './date-calls.ts'
+import { historyCalls } from './history-calls.ts'
+import { importCalls } from './import-calls.ts'
+import { jobCalls } from './job-calls.ts'
 import { messageCalls } from './message-calls.ts'
 import { outboxCalls } from './outbox-calls.ts'
 
-export const storeCalls: Readonly<Record<string, StoreCall>> = { ...accountCalls, ...messageCalls, ...outboxCalls }
+export const storeCalls: Readonly<Record<string, StoreCall>> = {
+  ...{ ...accountCalls, ...messageCalls, ...outboxCalls, ...historyCalls, ...jobCalls, ...importCalls, ...dateCalls },
+}

@@ -17,6 +17,7 @@ export type AgentMessage = {
   contentAttributes: Record<string, unknown>
   attachments: readonly object[]
   createdAt: number
+  sender: object | null
 }
 
 type Deps = {
@@ -25,7 +26,12 @@ type Deps = {
   post: (callback: Callback, headers?: Record<string, string>) => Promise<Answer>
 }
 
-export type Extra = { private?: boolean; content_attributes?: Record<string, unknown>; attachments?: readonly object[] }
+export type Extra = {
+  private?: boolean
+  content_attributes?: Record<string, unknown>
+  attachments?: readonly object[]
+  sender?: object | null
+}
 
 export class AgentDesk {
   readonly deliveries: { event: string; id: number; answer: Answer }[] = []
@@ -65,6 +71,7 @@ export class AgentDesk {
       contentAttributes: extra.content_attributes ?? {},
       attachments: extra.attachments ?? [],
       createdAt: clock.now(),
+      sender: extra.sender === undefined ? { id: 2, name: 'Ana', type: 'user' } : extra.sender,
     }
     this.#messages.set(message.id, message)
     return { id: message.id, answered: this.#tell('message_created', message) }
@@ -143,7 +150,7 @@ export class AgentDesk {
   }
 
   #callback(event: string, message: AgentMessage): Callback {
-    const { id, content, conversationId, contentAttributes, attachments } = message
+    const { id, content, conversationId, contentAttributes, attachments, sender } = message
     return {
       event,
       id,
@@ -157,7 +164,7 @@ export class AgentDesk {
       attachments,
       source_id: null,
       created_at: new Date(message.createdAt).toISOString(),
-      sender: { id: 2, name: 'Ana', type: 'user' },
+      sender,
     }
   }
 

@@ -69,6 +69,10 @@ export class ScriptedSession implements NetworkSession {
     throw new Error('the groups are not managed')
   }
 
+  requestHistory(): never {
+    throw new Error('the phone has no history')
+  }
+
   markRead(keys: readonly MessageKey[]): Promise<void> {
     this.#network.reads.push(...keys)
     return Promise.resolve()

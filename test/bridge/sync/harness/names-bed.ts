@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createNames } from '../../../../src/app/sync/create-names.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
-import type { HeaderChange, HelpdeskDatabase } from '../../../../src/core/helpdesk-database.ts'
+import type { HeaderChange, HelpdeskDatabase } from '../../../../src/core/helpdesk/helpdesk-database.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import { BridgeBed, desk } from '../../inbound/harness/bridge-bed.ts'
 
@@ -18,13 +18,12 @@ export class NamesBed {
   private constructor(bed: BridgeBed, environment: Record<string, string>) {
     this.bed = bed
     const { clock, logs, database, metrics, set, helpdesk } = bed
-    const helpdeskDatabase: HelpdeskDatabase = {
+    const helpdeskDatabase: Pick<HelpdeskDatabase, 'serves' | 'rewriteHeaders'> = {
       serves: () => true,
       rewriteHeaders: (_, changes) => {
         this.changes.push(...changes)
         return Promise.resolve({ current: changes.map(({ messageId }) => messageId), changed: changes.length })
       },
-      [Symbol.asyncDispose]: () => Promise.resolve(),
     }
     const { people, conversations, contexts, contactNames, headerHistory } = set
     this.names = createNames({

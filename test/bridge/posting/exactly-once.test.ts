@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
-import { eventAbout } from './harness/event-about.ts'
+import { BridgeBed, desk, message, person } from '../inbound/harness/bridge-bed.ts'
+import { eventAbout } from '../inbound/harness/event-about.ts'
 import type { Posted } from '../harness/scripted-helpdesk.ts'
 
 function lost(): never {

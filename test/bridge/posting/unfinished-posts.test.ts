@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import type { Posted } from '../harness/scripted-helpdesk.ts'
-import { BridgeBed, message } from './harness/bridge-bed.ts'
+import { BridgeBed, message } from '../inbound/harness/bridge-bed.ts'
 
 /** One message is posted. The process dies while it posts a second one. */
 async function crashWhilePosting(
