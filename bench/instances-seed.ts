@@ -11,6 +11,7 @@ import { InstanceStore } from '../src/storage/stores/accounts/instance-store.ts'
 import { LeaseStore } from '../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../src/storage/stores/accounts/session-key-store.ts'
 import { blankInstance } from '../src/storage/stores/accounts/instance-rows.ts'
+import type { InstanceChanges } from '../src/storage/stores/accounts/instance-rows.ts'
 
 export type Credentials = { creds: AuthenticationCreds; keys: SignalDataSet }
 
@@ -41,7 +42,12 @@ export async function writeFiles(directory: string, accounts: readonly Credentia
   return files
 }
 
-export async function fillDatabase(path: string, accounts: readonly Credentials[]): Promise<void> {
+/** `settings` are those of every instance. */
+export async function fillDatabase(
+  path: string,
+  accounts: readonly Credentials[],
+  settings: InstanceChanges = {},
+): Promise<void> {
   const log = createLog({ level: 'silent', format: 'json' })
   await using database = await openDatabase({ location: { engine: 'sqlite', path }, encryptionKeys: [], log })
   const leases = new LeaseStore(database)
@@ -52,7 +58,7 @@ export async function fillDatabase(path: string, accounts: readonly Credentials[
     const sessionId = `session-${index}`
     const name = `instance-${String(index).padStart(4, '0')}`
     await keys.save(epoch, sessionId, writesOf({ ...held, creds: { creds } }))
-    const row = rowOf(name, sessionId, jidNormalizedUser(creds.me?.id))
+    const row = { ...rowOf(name, sessionId, jidNormalizedUser(creds.me?.id)), ...settings }
     await instances.insert(epoch, row, { at: row.createdAt, actor: 'system', action: 'instance.create', target: name })
   }
   await leases.release('seed', epoch)

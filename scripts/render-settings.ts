@@ -11,6 +11,7 @@ const titles: Record<keyof typeof settings, string> = {
   downstream: 'Helpdesk (Chatwoot)',
   inbound: 'Messages to the helpdesk',
   sync: 'Real-time sync',
+  history: 'History',
   outbound: 'Messages to the network',
   lifecycle: 'Lifecycle webhooks',
   network: 'Network',
