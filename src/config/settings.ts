@@ -50,6 +50,7 @@ export const settings = {
     timeout: setting('DOWNSTREAM_TIMEOUT', duration('1s', '10m'), '15s', 'Deadline of one call to Chatwoot; an upload gets its size / 256 KB/s in addition'),
     databaseUrl: setting('DOWNSTREAM_DB_URL', url('postgres:', 'postgresql:'), '', 'PostgreSQL database of the Chatwoot at DOWNSTREAM_BASE_URL, in which headers of earlier messages are rewritten and dates of imported messages are corrected; empty: headers stay, and imported messages begin with their time'),
     conversationMode: setting('SERVICE_CONVERSATION_MODE', oneOf('new', 'reopen'), 'new', 'What a message does when the last conversation is resolved: open a new one, or reopen it'),
+    newConversationStatus: setting('SERVICE_NEW_CONVERSATION_STATUS', oneOf('open', 'pending'), 'open', 'Status of a conversation that the service opens; pending: for teams whose bots answer first'),
     egressAllow: setting('SERVICE_EGRESS_ALLOW', list('hosts or CIDR ranges', isHostOrCidr), '', 'Private hosts or networks that attachment downloads may reach'),
   },
   inbound: {
@@ -65,6 +66,9 @@ export const settings = {
     reactionHeaderSeparator: setting('SERVICE_REACTION_HEADER_SEP', separator, 'nl', 'What follows a reaction header'),
     mentionTemplate: setting('SERVICE_MENTION_TEMPLATE', template('name'), '@$name', 'How a mention of a known person is written'),
     reactionAsReply: setting('SERVICE_REACTION_AS_REPLY', bool, 'true', 'Post a reaction as a reply to its target'),
+    quoteStyle: setting('SERVICE_QUOTE_STYLE', oneOf('both', 'bubble', 'text'), 'both', 'How a quoted message is shown: as the bubble of Chatwoot and as text; as a bubble, and as text only where the original is not in the conversation; as text only'),
+    rejectCalls: setting('SERVICE_REJECT_CALLS', bool, 'false', 'Reject calls of customers'),
+    rejectCallsText: setting('SERVICE_REJECT_CALLS_TEXT', text, '', 'What a customer gets whose call was rejected, at most once an hour; empty: nothing'),
     locale: setting('SERVICE_LOCALE', locale, 'en', 'Language of the texts the service writes'),
   },
   sync: {
@@ -75,6 +79,7 @@ export const settings = {
     avatarTtl: setting('SERVICE_AVATAR_REFRESH_TTL', duration('1m', '8760h'), '24h', 'How long a profile picture counts as fresh'),
     deliveryStatus: setting('SERVICE_DELIVERY_STATUS_SYNC', bool, 'false', 'Also carry "delivered", not only "read"'),
     markAsReadOutgoing: setting('SERVICE_MARK_AS_READ_OUTGOING', bool, 'true', 'Mark WhatsApp messages as read when an agent has seen them'),
+    labels: setting('SERVICE_LABELS_SYNC', bool, 'false', 'Labels of WhatsApp Business chats and labels of conversations follow each other by name'),
     presence: setting('SERVICE_PRESENCE', oneOf('auto', 'online', 'never'), 'auto', 'When the account appears online; auto: for 2 minutes after an agent acted on that instance'),
     retroactiveNames: setting('SERVICE_RETROACTIVE_NAME_UPDATE', bool, 'true', 'Contacts that the service named, and headers of earlier messages, follow the names of people'),
     retroactivePersist: setting('SERVICE_RETROACTIVE_PERSIST', bool, 'true', 'Keep the headers of earlier messages across restarts; false: in memory only'),
