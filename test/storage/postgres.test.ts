@@ -150,6 +150,28 @@ test(
   },
 )
 
+test(
+  'a write of a process that stood still between two statements is made once, after the database has undone it',
+  { skip: withoutPostgres },
+  async () => {
+    await using opened = await newDatabase('postgres')
+    const { database, location } = opened
+    await using bystander = await Bystander.connect(location)
+    const slow = { sql: 'SELECT pg_sleep(0.3)', parameters: [] }
+    const callback = { destination: 'a', heard_at: 1 } as never
+    const write = database.write(slow, database.query.insertInto('first_callbacks').values(callback))
+    await waitUntil('the first statement runs', async () => {
+      const rows = await bystander.query(
+        `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query = '${slow.sql}'`,
+      )
+      return rows.length === 1
+    })
+    standStill(2500)
+    await write
+    assert.equal((await database.read(database.query.selectFrom('first_callbacks').selectAll())).length, 1)
+  },
+)
+
 test('lists are in byte order with every collation of the database', { skip: withoutPostgres }, async () => {
   await using opened = await newDatabase('postgres')
   const { database, location } = opened
@@ -213,3 +235,8 @@ test('a migration has no deadline, even if the server sets one', { skip: without
   await migratePostgres(place.url, [{ version: 1, name: 'one', sqlite: [], postgres }])
   assert.deepEqual(await bystander.query('SELECT * FROM seen'), [{ statement: '0', lock: '0', idle: '1min' }])
 })
+
+/** The process answers nothing meanwhile. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}

@@ -17,6 +17,8 @@ const forRequests: PoolSize = { connections: 10, deadlineMs: 30_000 }
 // One for the lease, one for health: both are used about every second and must not wait behind requests.
 const forVitals: PoolSize = { connections: 2, deadlineMs: 2000 }
 
+const mostAttempts = 3
+
 type Options = {
   url: string
   encryptionKeys: readonly Uint8Array[]
@@ -50,7 +52,7 @@ export class PostgresEngine implements Engine {
     try {
       // A single statement is a transaction by itself.
       if (first && rest.length === 0 && first.expect === undefined) return [await this.#run(this.#pool, first)]
-      return await transact(this.#pool, (client) => this.#runAll(client, statements))
+      return await this.#transactAgain(statements)
     } catch (cause) {
       throw asFailed(cause)
     }
@@ -67,6 +69,18 @@ export class PostgresEngine implements Engine {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool.end()
+  }
+
+  /** The server ends the transaction of a process that stood still. Nothing of it was done, so it is repeated. */
+  async #transactAgain(statements: readonly Statement[]): Promise<StatementResult[]> {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await transact(this.#pool, (client) => this.#runAll(client, statements))
+      } catch (cause) {
+        const isUndone = cause instanceof StorageError && cause.failure === 'undone'
+        if (!isUndone || attempts === mostAttempts) throw cause
+      }
+    }
   }
 
   async #runAll(client: PoolClient, statements: readonly Statement[]): Promise<StatementResult[]> {
