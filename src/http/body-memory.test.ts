@@ -1,3 +1,5 @@
+// Runs alone: it counts the garbage collections of its process.
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -70,29 +72,6 @@ async function sendText(url: string, name: string, text: string) {
   return { socket, closed }
 }
 
-// The first test of the file: a connection of an earlier one may report its garbage late.
-test('a short body of undeclared length counts as garbage with the bytes that came', async () => {
-  await using stage = await setUp()
-  let collections = 0
-  const observer = new PerformanceObserver((list) => {
-    const forced = constants.NODE_PERFORMANCE_GC_FLAGS_FORCED
-    for (const entry of list.getEntries() as GcEntry[]) if (entry.detail.flags === forced) collections++
-  })
-  observer.observe({ entryTypes: ['gc'] })
-  const { socket } = await stage.sendChunk('short', 'x')
-  await waitUntil('the short body is read', () => stage.open.includes('short'))
-  const answered = once(socket, 'data')
-  stage.answer('short')
-  await answered
-  for (const [name, bytes] of Object.entries({ long: 10 * mb, last: 1 })) {
-    const { status } = await stage.send(name, bytes)
-    stage.answer(name)
-    assert.equal(await status, 200)
-  }
-  observer.disconnect()
-  assert.equal(collections, 1, 'only the long body is worth a collection')
-})
-
 test('a large body waits until there is room, and one that fits does not wait', async () => {
   await using stage = await setUp()
   const first = await stage.send('first', 20 * mb)
@@ -150,4 +129,26 @@ test('of two bodies that come slowly only the older one is cut, when that makes 
   assert.equal(newer.socket.destroyed, false)
   stage.answer('waiting')
   assert.equal(await waiting.status, 200)
+})
+
+test('a short body of undeclared length counts as garbage with the bytes that came', async () => {
+  await using stage = await setUp()
+  let collections = 0
+  const observer = new PerformanceObserver((list) => {
+    const forced = constants.NODE_PERFORMANCE_GC_FLAGS_FORCED
+    for (const entry of list.getEntries() as GcEntry[]) if (entry.detail.flags === forced) collections++
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  const { socket } = await stage.sendChunk('short', 'x')
+  await waitUntil('the short body is read', () => stage.open.includes('short'))
+  const answered = once(socket, 'data')
+  stage.answer('short')
+  await answered
+  for (const [name, bytes] of Object.entries({ long: 10 * mb, last: 1 })) {
+    const { status } = await stage.send(name, bytes)
+    stage.answer(name)
+    assert.equal(await status, 200)
+  }
+  observer.disconnect()
+  assert.equal(collections, 1, 'only the long body is worth a collection')
 })
