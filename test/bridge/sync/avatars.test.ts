@@ -146,6 +146,7 @@ test('a resync waits while received messages are under way, for a second at most
   bed.avatars.resync('a', person(3), 3)
   await bed.clock.advance(500)
   bed.seen(4)
+  await bed.clock.advance(10)
   await bed.counts({ wa_miss: 3 })
   assert.deepEqual(bed.asked.slice(1), [addressOf(1), addressOf(4)])
   await bed.clock.advance(500)
