@@ -42,6 +42,7 @@ import type {
   OpenedTable,
   OutboxTable,
   OutboxTotalsTable,
+  RequestKeyTable,
   SettledCallbackTable,
   UnfinishedTable,
 } from './schema/messages.ts'
@@ -83,6 +84,7 @@ export type Schema = {
   outbox: OutboxTable
   outbox_totals: OutboxTotalsTable
   settled_callbacks: SettledCallbackTable
+  request_keys: RequestKeyTable
   first_callbacks: FirstCallbackTable
   restrictions: RestrictionTable
   client_version: ClientVersionTable
