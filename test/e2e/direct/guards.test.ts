@@ -30,6 +30,7 @@ for (const engine of engines) {
         const { status } = n % 2 === 0 ? await world.post(world.callback(100 + n, text)) : await toBobs(world, text)
         assert.equal(status, 202)
       }
+      world.network.faults.clear()
       await world.restart()
       await waitUntil('all are sent', async () => (await world.outbox())['sent'] === texts.length)
       assert.deepEqual(world.texts(), texts)
@@ -53,7 +54,7 @@ test('the 201st message that waits is refused with 503, and its key stays free',
   assert.ok(status < 300)
 })
 
-test('an account without a link refuses with 409; one that connects again sends', async () => {
+test('an account that is not linked refuses with 409 and stores nothing', async () => {
   await using world = await AgentWorld.open()
   await world.command('/n0/logout')
   const { error_code } = await sendToBob(world, { text: 'hello' }, 409)
