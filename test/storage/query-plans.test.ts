@@ -24,6 +24,7 @@ const largeTables = [
   'deliveries',
   'outbox',
   'settled_callbacks',
+  'request_keys',
   'history_messages',
   'history_chats',
   'message_dates',
