@@ -73,7 +73,10 @@ for (const engine of engines) {
       await correct()
       const isKnown = async (name: string, at: number) => (await requests.find('shop', name, at)) !== undefined
       assert.deepEqual([await isKnown('ahead', now + day - 1), await isKnown('ahead', now + day)], [true, false])
-      assert.deepEqual([await isKnown('right', now + 23 * hour - 1), await isKnown('right', now + 23 * hour)], [true, false])
+      assert.deepEqual(
+        [await isKnown('right', now + 23 * hour - 1), await isKnown('right', now + 23 * hour)],
+        [true, false],
+      )
     })
 
     test('a look that is planned for later than its row is old is due, and other looks stay', async () => {
