@@ -1,6 +1,7 @@
 // Creates the rooms of the service and connects them. Each room is created after the rooms that it uses; two relays,
 // created first, carry what has to go the other way.
 
+import { NumberLookup } from '../bridge/people/number-lookup.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import type { ImportRunner } from '../history/jobs/import-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
@@ -79,6 +80,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   stack.use(inbound.held)
   stack.use(inbound.inbound)
   const { people } = inbound
+  const numbers = new NumberLookup({ sessionOf: (instance) => instances.find(instance)?.session, people, clock })
   const memberNotes = createMemberNotes(base, { instances, people, downstream })
   const outbound = createOutbound({
     config,
@@ -149,6 +151,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
+    numbers,
     ...(notices ? [notices] : []),
     setup.watch,
     lifecycle.courier,
@@ -183,6 +186,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     inbound,
     outbound,
     groups,
+    numbers,
     sync,
     history,
     setup,
