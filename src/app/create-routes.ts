@@ -60,6 +60,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     check: { checks: rooms.setup.checks },
     parked: { inbound, parked, instances },
     names: { instances, reconciliation: rooms.sync.nameReconciliation },
+    numbers: { instances, numbers: rooms.numbers },
     avatars: { instances, resync: rooms.sync.avatars?.resync ?? null },
     tenants: { tenants: services.tenants },
     usage: { usage, instances, clock },
