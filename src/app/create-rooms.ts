@@ -18,6 +18,7 @@ import { createSetupChecks } from './create-setup-checks.ts'
 import { createStorage } from './create-storage.ts'
 import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
+import { createSettingsOf } from './settings-of.ts'
 import { ReceptionRelay } from './reception-relay.ts'
 
 export type RoomOptions = {
@@ -55,12 +56,14 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     qrLifetimeMs: options.qrLifetimeMs,
   })
   const { instances, network } = accounts
+  const settingsOf = createSettingsOf(config, instances)
   const downstream = createDownstream(base)
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
-  const notices = createNotices(base, { instances, routing, downstream })
+  const notices = createNotices(base, { settingsOf, instances, routing, downstream })
   const inbound = createInbound({
     config,
+    settingsOf,
     clock,
     log,
     database,
@@ -79,9 +82,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   stack.use(inbound.held)
   stack.use(inbound.inbound)
   const { people } = inbound
-  const memberNotes = createMemberNotes(base, { instances, people, downstream })
+  const memberNotes = createMemberNotes(base, { settingsOf, instances, people, downstream })
   const outbound = createOutbound({
     config,
+    settingsOf,
     clock,
     log,
     stack,
@@ -106,12 +110,12 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     },
   })
   const groups = createGroupService(base, {
-    ...{ instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
+    ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
   })
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
     people,
     groups: inbound.groups,
     conversations: inbound.conversations,
@@ -125,7 +129,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const history = createHistory(base, {
-    ...{ database, epoch, idFloorMs, instances, inbound, downstream, helpdeskDatabase, metrics },
+    ...{ settingsOf, database, epoch, idFloorMs, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
@@ -134,7 +138,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const { refusals, clocks } = outbound
   const { machine } = options
   const setup = createSetupChecks(base, {
-    ...{ instances, network, downstream, routing, metrics, machine },
+    ...{ settingsOf, instances, network, downstream, routing, metrics, machine },
     ...{ lostCallbacks, refusals, clocks },
   })
 
@@ -175,6 +179,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   metrics.watchNetworkVersion(() => network.version.state.current)
   return {
     storage,
+    settingsOf,
     lifecycle,
     accounts,
     downstream,

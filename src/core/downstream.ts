@@ -227,7 +227,7 @@ export type HelpdeskInbox = {
     conversationId: number,
     range: { afterId: number | null; beforeId: number },
   ): Promise<OutgoingMessage[]>
-  /** `reason` is an English sentence; agents see it in the language of SERVICE_LOCALE. */
+  /** `reason` is what agents read. */
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
   /** Agents have no unread messages in the conversation any more. */

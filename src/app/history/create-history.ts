@@ -1,5 +1,6 @@
 // Creates the parts that import the history of chats.
 
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream } from '../../core/downstream.ts'
 import type { HelpdeskDatabase } from '../../core/helpdesk/helpdesk-database.ts'
 import type { HistoryReception } from '../../core/history/past-events.ts'
@@ -23,6 +24,7 @@ import { createKept } from './create-kept.ts'
 import { createPosting } from './create-posting.ts'
 
 type Parts = {
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   idFloorMs: () => number
@@ -74,10 +76,10 @@ export function createHistory(base: Base, parts: Parts): HistorySet {
 
 /** What runs the jobs. */
 function createImporter(base: Base, parts: Parts, dates: DateSet['dates']): ReturnType<typeof createImport> {
-  const { database, epoch, instances, inbound, downstream, metrics } = parts
+  const { settingsOf, database, epoch, instances, inbound, downstream, metrics } = parts
   const { people, contexts, opener, destinations, posting } = inbound
   const lateCommitMs = parts.lateCommitMs ?? downstream.limits.lateCommitMs
-  const shared = { database, epoch, people, contexts, lateCommitMs }
+  const shared = { settingsOf, database, epoch, people, contexts, lateCommitMs }
   const { poster, notes } = createPosting(base, {
     ...{ ...shared, posting, dates, metrics },
     contactOf: (spec, target) => opener.contactOf(spec, target),
