@@ -3,7 +3,7 @@
 import { DownstreamError } from '../core/downstream.ts'
 import type { AvatarFile, ContactsPage } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, ConversationStatus } from '../core/downstream.ts'
-import type { HelpdeskInbox, ImportConversation, MessageStatus, PendingSpec } from '../core/downstream.ts'
+import type { HelpdeskInbox, ImportConversation, MessageStatus, Opening, PendingSpec } from '../core/downstream.ts'
 import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/queues/single-flight.ts'
@@ -69,12 +69,12 @@ export class ChatwootInbox implements HelpdeskInbox {
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
-    except: readonly number[] = [],
-    beforeCreation: () => Promise<void> = () => Promise.resolve(),
+    opening: Opening = {},
   ): Promise<Conversation> {
+    const { except = [], status = 'open', beforeCreation = () => Promise.resolve() } = opening
     const key = ['conversation', this.#client.access, contact.sourceId, contact.id, mode, ...except].join('|')
-    const work = () => ensureConversation(this.#client, { contact, mode, except, beforeCreation }, this.#deps.uncertain)
-    return this.#deps.flights.run(key, work)
+    const wanted = { contact, mode, except, status, beforeCreation }
+    return this.#deps.flights.run(key, () => ensureConversation(this.#client, wanted, this.#deps.uncertain))
   }
 
   createPending(spec: PendingSpec): Promise<ImportConversation> {

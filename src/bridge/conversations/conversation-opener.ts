@@ -102,11 +102,11 @@ export class ConversationOpener {
   async #openWith(contact: Contact, spec: ContactSpec, key: ConversationKey, helpdesk: HelpdeskInbox) {
     const { store, settingsOf } = this.#deps
     const { destination } = key
-    const { conversationMode: mode } = settingsOf(key.instance)
+    const { conversationMode, newConversationStatus: status } = settingsOf(key.instance)
     const openingSince = await this.#saveContact(destination, contact, spec)
     const others = await store.excludedConversations(key, contact.sourceId)
     const { id, newestMessageId } = await this.#create({ contact, destination, openingSince }, (beforeCreation) =>
-      helpdesk.ensureConversation(contact, mode, others, beforeCreation),
+      helpdesk.ensureConversation(contact, conversationMode, { except: others, status, beforeCreation }),
     )
     return this.#save(key, contact, id, newestMessageId)
   }
