@@ -1,8 +1,10 @@
 // Creates the rooms of the service and connects them. Each room is created after the rooms that it uses; two relays,
 // created first, carry what has to go the other way.
 
+import { NumberLookup } from '../bridge/people/number-lookup.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
-import type { ImportRunner } from '../history/jobs/import-runner.ts'
+import type { HistoryJob } from '../core/jobs/job.ts'
+import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
@@ -10,8 +12,10 @@ import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
+import { createImporter } from './history/create-importer.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
+import { createJobs } from './jobs/create-jobs.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
@@ -27,8 +31,8 @@ export type RoomOptions = {
   onSendStep?: (step: SendStep) => Promise<void>
   /** How long an uncertain post is looked for before it is repeated. */
   lateCommitMs?: number
-  /** Runs the jobs in place of the importer. */
-  importRunner?: ImportRunner
+  /** Runs the jobs of the history in place of the importer. */
+  importRunner?: JobRunner<HistoryJob>
   /** Where the checks of the set-up look for free space and for ffmpeg. */
   machine?: Machine
   /** Aborted when the process is asked to stop. */
@@ -82,6 +86,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   stack.use(inbound.held)
   stack.use(inbound.inbound)
   const { people } = inbound
+  const numbers = new NumberLookup({ sessionOf: (instance) => instances.find(instance)?.session, people, clock })
   const memberNotes = createMemberNotes(base, { settingsOf, instances, people, downstream })
   const outbound = createOutbound({
     config,
@@ -125,14 +130,21 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ownChanges: outbound.ownChanges,
     helpdeskDatabase,
     sessionOf: (instance) => instances.find(instance)?.openSession,
+    isBusy: (instance) => inbound.inbound.isBusy(instance),
     targetOf: (instance) => inbound.destinations.find(instance),
   })
 
-  const history = createHistory(base, {
-    ...{ settingsOf, database, epoch, idFloorMs, instances, inbound, downstream, helpdeskDatabase, metrics },
+  const importer = createImporter(base, {
+    ...{ settingsOf, database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
+  const jobs = createJobs(base, {
+    ...{ database, epoch, idFloorMs },
+    runners: { ...importer.runners },
+    ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
+  })
+  const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
@@ -148,10 +160,13 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     // The workers and the jobs leave first: what they have under way could fill the memory of another part again.
     inboxWorker,
     outboxWorker,
+    // The part of the history that starts jobs looks at them when it takes an instance.
+    jobs.jobs,
     ...history.perInstance,
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
+    numbers,
     ...(notices ? [notices] : []),
     setup.watch,
     lifecycle.courier,
@@ -187,7 +202,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     inbound,
     outbound,
     groups,
+    numbers,
     sync,
+    importer,
+    jobs,
     history,
     setup,
     perInstance,

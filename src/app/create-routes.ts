@@ -60,6 +60,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     check: { checks: rooms.setup.checks },
     parked: { inbound, parked, instances },
     names: { instances, reconciliation: rooms.sync.nameReconciliation },
+    numbers: { instances, numbers: rooms.numbers },
     avatars: { instances, resync: rooms.sync.avatars?.resync ?? null },
     tenants: { tenants: services.tenants },
     usage: { usage, instances, clock },
@@ -79,6 +80,6 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       ...{ banRisk: outbound.banRisk, limits: outbound.limits },
     },
     history: { instances, imports: rooms.history.imports, days: config.history.days },
-    jobs: { instances, jobs: rooms.history.jobs, imports: rooms.history.imports },
+    jobs: rooms.jobs,
   }
 }

@@ -44,7 +44,8 @@ export function replyWithError(error: FastifyError | Error, request: FastifyRequ
   const status = statusOfCode[code]
   if (status >= 500 && !passing.includes(code))
     request.log.error({ err: error, route: request.routeOptions.url }, 'request failed')
-  const retryAfter = retryAfterSeconds[code]
+  const named = error instanceof BridgeError ? error.retryAfterSeconds : undefined
+  const retryAfter = named ?? retryAfterSeconds[code]
   if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
   void reply.code(status).send({ error: message, error_code: code } satisfies ErrorObject)
 }
