@@ -22,6 +22,7 @@ import { createSetupChecks } from './create-setup-checks.ts'
 import { createStorage } from './create-storage.ts'
 import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
+import { createSettingsOf } from './settings-of.ts'
 import { ReceptionRelay } from './reception-relay.ts'
 
 export type RoomOptions = {
@@ -59,12 +60,14 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     qrLifetimeMs: options.qrLifetimeMs,
   })
   const { instances, network } = accounts
+  const settingsOf = createSettingsOf(config, instances)
   const downstream = createDownstream(base)
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
-  const notices = createNotices(base, { instances, routing, downstream })
+  const notices = createNotices(base, { settingsOf, instances, routing, downstream })
   const inbound = createInbound({
     config,
+    settingsOf,
     clock,
     log,
     database,
@@ -84,9 +87,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   stack.use(inbound.inbound)
   const { people } = inbound
   const numbers = new NumberLookup({ sessionOf: (instance) => instances.find(instance)?.session, people, clock })
-  const memberNotes = createMemberNotes(base, { instances, people, downstream })
+  const memberNotes = createMemberNotes(base, { settingsOf, instances, people, downstream })
   const outbound = createOutbound({
     config,
+    settingsOf,
     clock,
     log,
     stack,
@@ -111,12 +115,12 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     },
   })
   const groups = createGroupService(base, {
-    ...{ instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
+    ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
   })
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
     people,
     groups: inbound.groups,
     conversations: inbound.conversations,
@@ -131,7 +135,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const importer = createImporter(base, {
-    ...{ database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
+    ...{ settingsOf, database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
@@ -140,13 +144,13 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     runners: { ...importer.runners },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
-  const history = createHistory(base, { database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
+  const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
   const { machine } = options
   const setup = createSetupChecks(base, {
-    ...{ instances, network, downstream, routing, metrics, machine },
+    ...{ settingsOf, instances, network, downstream, routing, metrics, machine },
     ...{ lostCallbacks, refusals, clocks },
   })
 
@@ -190,6 +194,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   metrics.watchNetworkVersion(() => network.version.state.current)
   return {
     storage,
+    settingsOf,
     lifecycle,
     accounts,
     downstream,
