@@ -55,6 +55,10 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
     ...['bridge/outbound/queue', 'bridge/outbound/send'],
   ],
+  'bridge/outbound/direct': [
+    ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
+    ...['bridge/outbound/accept', 'bridge/outbound/send'],
+  ],
   'bridge/outbound': [
     ...['core', 'lib', 'bridge/conversations', ...storageRooms],
     ...['bridge/outbound/accept', 'bridge/outbound/send', 'bridge/outbound/compose'],
@@ -74,7 +78,9 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...storageRooms,
   ],
-  'network/send': [...['core', 'lib', 'network/library', 'network/account', 'network/queries', 'network/files']],
+  'network/send': [
+    ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/queries', 'network/files'],
+  ],
   network: [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...[
@@ -100,7 +106,7 @@ const roomImports: Record<string, readonly string[]> = {
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
-    'bridge/contacts/import',
+    ...['bridge/contacts/import', 'bridge/outbound/direct'],
     ...['history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],

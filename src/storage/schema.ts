@@ -37,6 +37,7 @@ import type {
   OpenedTable,
   OutboxTable,
   OutboxTotalsTable,
+  RequestKeyTable,
   SettledCallbackTable,
   UnfinishedTable,
 } from './schema/messages.ts'
@@ -78,6 +79,7 @@ export type Schema = {
   outbox: OutboxTable
   outbox_totals: OutboxTotalsTable
   settled_callbacks: SettledCallbackTable
+  request_keys: RequestKeyTable
   first_callbacks: FirstCallbackTable
   restrictions: RestrictionTable
   client_version: ClientVersionTable

@@ -28,6 +28,7 @@ import { names } from './023-names.ts'
 import { choices } from './024-choices.ts'
 import { history } from './025-history.ts'
 import { ownSettings } from './026-own-settings.ts'
+import { directMessages } from './027-direct-messages.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   choices,
   history,
   ownSettings,
+  directMessages,
 ]
