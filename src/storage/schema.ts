@@ -42,6 +42,7 @@ import type {
   OpenedTable,
   OutboxTable,
   OutboxTotalsTable,
+  RejectedCallTable,
   SettledCallbackTable,
   UnfinishedTable,
 } from './schema/messages.ts'
@@ -84,6 +85,7 @@ export type Schema = {
   outbox_totals: OutboxTotalsTable
   settled_callbacks: SettledCallbackTable
   first_callbacks: FirstCallbackTable
+  rejected_calls: RejectedCallTable
   restrictions: RestrictionTable
   client_version: ClientVersionTable
   history_messages: HistoryMessageTable

@@ -48,6 +48,8 @@ export async function correctFutureTimes(database: Database, epoch: number, now:
       .where('status', '=', 'pending')
       .where('next_at', '>', future + longestPauseMs),
     query.updateTable('first_callbacks').set({ heard_at: now }).where('heard_at', '>', future),
+    // The hour in which a caller gets no second text counts from there.
+    query.updateTable('rejected_calls').set({ rejected_at: now }).where('rejected_at', '>', future),
     query.updateTable('conversation_chats').set({ import_ended_at: now }).where('import_ended_at', '>', future),
     query.updateTable('instances').set({ created_at: now }).where('created_at', '>', future),
     // The warm-up of a number counts from there.
