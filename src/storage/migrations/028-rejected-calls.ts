@@ -14,7 +14,7 @@ const statements = [
     PRIMARY KEY (instance, call_id)
   )`,
   'CREATE INDEX rejected_calls_by_time ON rejected_calls (instance, rejected_at)',
-  `CREATE INDEX rejected_calls_with_text_due ON rejected_calls (rejected_at) WHERE text_state = 'due'`,
+  `CREATE INDEX rejected_calls_with_text_due ON rejected_calls (text_state, rejected_at) WHERE text_state = 'due'`,
   'CREATE INDEX rejected_calls_by_age ON rejected_calls (claimed_at)',
 ]
 
