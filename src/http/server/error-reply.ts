@@ -79,9 +79,12 @@ function describe(error: FastifyError | Error): { code: ErrorCode; message: stri
   return { code: 'SERVICE_INTERNAL', message: 'the service failed on this request; its log says why' }
 }
 
-function sentenceFor({ instancePath, keyword, message, parentSchema }: Validation, context = 'request'): string {
+function sentenceFor(invalid: Validation, context = 'request'): string {
+  const { instancePath, keyword, message, params, parentSchema } = invalid
   const field = instancePath.slice(1).replaceAll('/', '.')
   const subject = field === '' ? `the ${context}` : field
   if (keyword === 'pattern' && parentSchema?.description) return `${subject} is not ${parentSchema.description}`
+  const { allowedValues } = params
+  if (Array.isArray(allowedValues)) return `${subject} must be one of: ${allowedValues.map(String).join(', ')}`
   return `${subject} ${message ?? 'is not valid'}`
 }
