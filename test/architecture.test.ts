@@ -52,6 +52,10 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
     ...['bridge/outbound/queue', 'bridge/outbound/send'],
   ],
+  'bridge/outbound/direct': [
+    ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
+    ...['bridge/outbound/accept', 'bridge/outbound/send'],
+  ],
   'bridge/outbound': [
     ...['core', 'lib', 'bridge/conversations', ...storageRooms],
     ...['bridge/outbound/accept', 'bridge/outbound/send', 'bridge/outbound/compose'],
@@ -71,7 +75,9 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...storageRooms,
   ],
-  'network/send': [...['core', 'lib', 'network/library', 'network/account', 'network/queries', 'network/files']],
+  'network/send': [
+    ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/queries', 'network/files'],
+  ],
   network: [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...[
@@ -97,7 +103,7 @@ const roomImports: Record<string, readonly string[]> = {
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
-    ...['history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
+    ...['history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook', 'bridge/outbound/direct'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }

@@ -105,6 +105,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     onSendStep: options.onSendStep ?? (() => Promise.resolve()),
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
+    onInboxRow: (instance, id) => {
+      inbound.inbound.acceptIfStored(instance, id)
+    },
     activityListener: () => sync.typing.activity,
     onMembersAsked: (question) => {
       memberNotes.asked(question)

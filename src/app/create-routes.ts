@@ -75,6 +75,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       onAnswered: outbound.answered,
       edit: outbound.edit,
     },
+    directMessages: { instances, direct: outbound.direct },
     outbox: {
       ...{ instances, clock, outbox: outbound.outbox, sent: outbound.sent },
       ...{ banRisk: outbound.banRisk, limits: outbound.limits },

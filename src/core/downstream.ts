@@ -263,7 +263,7 @@ export type Downstream = {
   helpdesk(access: InboxAccess): HelpdeskInbox
   /** For operators: such calls are rare, and are made also while the inboxes of the account rest. */
   account(access: AccountAccess): HelpdeskAccount
-  /** Fetches an attachment. Rejects with a DownstreamError. */
-  download(access: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile>
+  /** Fetches an attachment of this helpdesk, or a file of no helpdesk (null). Rejects with a DownstreamError. */
+  download(access: Pick<InboxAccess, 'baseUrl'> | null, url: string, signal: AbortSignal): Promise<DownloadedFile>
   [Symbol.asyncDispose](): Promise<void>
 }

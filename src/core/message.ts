@@ -94,6 +94,8 @@ export type MessageEvent = Envelope & {
   ad: Ad | null
   /** Opens what later refers to this message (votes, sealed edits); base64. */
   secret: string | null
+  /** This service sent the message for a program. It is counted as sent already. */
+  isDirect?: true
 }
 
 /** Names a message as the network needs it for receipts, reactions, quotes and revokes. */

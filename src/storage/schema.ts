@@ -38,6 +38,7 @@ import type {
   OutboxTable,
   OutboxTotalsTable,
   RejectedCallTable,
+  RequestKeyTable,
   SettledCallbackTable,
   UnfinishedTable,
 } from './schema/messages.ts'
@@ -79,6 +80,7 @@ export type Schema = {
   outbox: OutboxTable
   outbox_totals: OutboxTotalsTable
   settled_callbacks: SettledCallbackTable
+  request_keys: RequestKeyTable
   first_callbacks: FirstCallbackTable
   rejected_calls: RejectedCallTable
   restrictions: RestrictionTable

@@ -40,6 +40,8 @@ import { addInstanceRoutes } from '../routes/instances.ts'
 import type { InstanceDeps } from '../routes/instances.ts'
 import { addJobRoutes } from '../routes/jobs.ts'
 import type { JobDeps } from '../routes/jobs.ts'
+import { addDirectMessageRoutes } from '../routes/direct/direct-messages.ts'
+import type { DirectMessageDeps } from '../routes/direct/direct-messages.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
@@ -94,6 +96,7 @@ export type ServerRoutes = {
   deliveries: DeliveryDeps
   groups: GroupDeps
   messages: MessageDeps
+  directMessages: DirectMessageDeps
   outbox: OutboxDeps
   history: HistoryDeps
   jobs: JobDeps
@@ -155,6 +158,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addDeliveryRoutes(app, routes.deliveries)
   addGroupRoutes(app, routes.groups)
   addMessageRoutes(app, routes.messages, newBodyMemory())
+  addDirectMessageRoutes(app, routes.directMessages)
   addOutboxRoutes(app, routes.outbox)
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)

@@ -135,6 +135,16 @@ export type SettledCallbackTable = {
   settled_at: number
 }
 
+/** The keys that programs gave to their direct messages: a repeated request is answered and sends nothing. */
+export type RequestKeyTable = {
+  instance: InstanceName
+  request_key: string
+  /** Of the request, to tell a repeat from another request under the same key. */
+  fingerprint: string
+  outbox_id: RowId
+  settled_at: number
+}
+
 /** When each destination gave us its first callback. */
 export type FirstCallbackTable = {
   destination: DestinationKey

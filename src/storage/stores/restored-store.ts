@@ -9,6 +9,7 @@
 //   stays. The next import looks for it at the helpdesk first.
 // - A change of a message that was written before the restore, and that the backup does not know, is no Retry.
 
+import { messageKinds } from '../../core/outbox.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Database } from '../database.ts'
@@ -98,7 +99,7 @@ export class RestoredStore {
         look_at: eb.case().when('message_id', 'is not', null).then(now).else(null).end(),
       }))
       .where(from('restore'))
-      .where('kind', '=', 'message')
+      .where('kind', 'in', messageKinds)
       .where('payload', 'is not', null)
       .where((row) => row.or([row('settled_at', 'is', null), row('created_at', '>', madeAt - retryOfferedMs)]))
   }
@@ -120,7 +121,7 @@ export class RestoredStore {
     const waiting = query
       .selectFrom('outbox')
       .select(({ fn }) => ['instance', fn.countAll<number>().as('failed')])
-      .where('kind', '=', 'message')
+      .where('kind', 'in', messageKinds)
       .where('status', 'in', ['pending', 'sending'])
       .groupBy('instance')
     return query

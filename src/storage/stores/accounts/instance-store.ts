@@ -129,6 +129,7 @@ export class InstanceStore {
       this.#fence(epoch),
       toStatement(query.deleteFrom('instances').where('name', '=', name), 1),
       query.deleteFrom('inbox').where('instance', '=', name),
+      query.deleteFrom('request_keys').where('instance', '=', name),
       query.deleteFrom('people').where('instance', '=', name),
       query.deleteFrom('person_phones').where('instance', '=', name),
       query.deleteFrom('rejected_calls').where('instance', '=', name),

@@ -67,6 +67,9 @@ export class BedProcess {
       onSendStep,
       onOperationsMessage: () => undefined,
       onMembersAsked: () => undefined,
+      onInboxRow: (name, id) => {
+        this.inbound.inbound.acceptIfStored(name, id)
+      },
       activityListener: () => subscriptions,
       stack: this.#owned,
     })
