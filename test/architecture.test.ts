@@ -29,6 +29,7 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/people': ['core', 'lib', ...storageRooms],
   'bridge/conversations': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/sync': ['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', ...storageRooms],
+  'bridge/calls': ['core', 'lib', ...storageRooms],
   'bridge/groups': ['core', 'lib', 'bridge/people'],
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/inbound/compose': ['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],

@@ -109,6 +109,7 @@ function createComposer(parts: InboundParts, map: MessageMapStore, choices: Offe
     map,
     choices,
     ownJid: (instance) => recordOf(parts, instance)?.jid ?? '',
+    callOutcomeOf: parts.callOutcomeOf,
     limits: downstream.limits,
   })
 }

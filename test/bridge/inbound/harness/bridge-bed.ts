@@ -181,6 +181,7 @@ export class BridgeBed {
       return record && ({ record, openSession: this.session } as never)
     }
     return createInbound({
+      callOutcomeOf: () => Promise.resolve(undefined),
       config: loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment }),
       clock,
       log: this.logs.log,

@@ -50,6 +50,7 @@ export class BedProcess {
     const base = { config, clock, log: logs.log, database, epoch: () => 1, metrics: this.metrics, usage: this.usage }
     const both = { ...base, routing, identities, downstream: helpdesk }
     this.inbound = createInbound({
+      callOutcomeOf: () => Promise.resolve(undefined),
       ...both,
       instances: { find: (name) => accounts.find(name) as never, list: () => [] },
       network: { download: () => Promise.reject(new Error('no file')), unseal: () => null },
