@@ -32,6 +32,7 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/contacts/import': [
     ...['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/sync', ...storageRooms],
   ],
+  'bridge/calls': ['core', 'lib', ...storageRooms],
   'bridge/groups': ['core', 'lib', 'bridge/people'],
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/inbound/compose': ['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],

@@ -9,6 +9,7 @@ import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
 import type { Base } from './base.ts'
+import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
 import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
@@ -23,7 +24,6 @@ import { createSetupChecks } from './create-setup-checks.ts'
 import { createStorage } from './create-storage.ts'
 import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
-import { createSettingsOf } from './settings-of.ts'
 import { ReceptionRelay } from './reception-relay.ts'
 import { createSettingsOf } from './settings-of.ts'
 
@@ -67,6 +67,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
   const notices = createNotices(base, { settingsOf, instances, routing, downstream })
+  const calls = createCalls(base, { settingsOf, database, epoch, instances, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
     settingsOf,
@@ -82,6 +83,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     identities,
     metrics,
     usage,
+    callOutcomeOf: (instance, callId) => calls.rejections.outcomeOf(instance, callId),
     onShown: (...shown) => sync.avatars?.avatars.seen(...shown),
     lateCommitMs: options.lateCommitMs,
   })
@@ -145,7 +147,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     runner: options.importRunner,
   })
   const contactsImporter = createContactsImporter(base, {
-    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf: createSettingsOf(config, instances) },
+    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf },
     pace: createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination)),
   })
   const jobs = createJobs(base, {
@@ -175,6 +177,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
+    calls.rejections,
     numbers,
     ...(notices ? [notices] : []),
     setup.watch,
@@ -185,6 +188,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     metrics,
   ]
   reception.connect({
+    calls: calls.rejections,
     messages: inbound.reception,
     realtime: sync.reception,
     history: history.reception,
@@ -211,6 +215,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     inbound,
     outbound,
     groups,
+    calls,
     numbers,
     sync,
     importer,

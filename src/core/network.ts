@@ -197,6 +197,11 @@ export type NetworkSession = {
   /** The picture of a person or a group. Rejects with a NetworkBusyError when the network is asked too often. */
   profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture>
   readonly groups: GroupAdministration
+  /**
+   * Ends a call that rings: the caller sees that it was rejected. False when the call does not ring any more; nothing leaves
+   * then. Rejects when the network refuses or does not answer; the call may have been rejected all the same.
+   */
+  rejectCall(callId: NetworkMessageId, caller: Jid): Promise<boolean>
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(address: Jid, typing: boolean): Promise<void>

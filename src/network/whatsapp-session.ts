@@ -44,6 +44,7 @@ import type { Connection, ConnectionDeps } from './open-connection.ts'
 import { findPerson } from './queries/find-person.ts'
 import { askGroupInfo } from './queries/group-info.ts'
 import { libraryKey } from './send/encode-content.ts'
+import { rejectCall } from './send/reject-call.ts'
 
 type Deps = ConnectionDeps & {
   onSignal: (signal: SessionSignal) => void
@@ -130,6 +131,15 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   get groups(): GroupAdministration {
     return this.#connection.groups
+  }
+
+  async rejectCall(callId: NetworkMessageId, caller: Jid): Promise<boolean> {
+    const { account, creds, clock } = this.#deps
+    const { socket, inside } = this.#connection
+    if (account.calls.get(callId)?.isOver !== false) return false
+    const call = { callId, caller, own: jidOf(creds) }
+    await inside(() => rejectCall(call, { socket, clock, gone: this.#gone.signal }))
+    return true
   }
 
   markRead(keys: readonly MessageKey[]): Promise<void> {

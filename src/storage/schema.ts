@@ -37,6 +37,7 @@ import type {
   OpenedTable,
   OutboxTable,
   OutboxTotalsTable,
+  RejectedCallTable,
   RequestKeyTable,
   SettledCallbackTable,
   UnfinishedTable,
@@ -81,6 +82,7 @@ export type Schema = {
   settled_callbacks: SettledCallbackTable
   request_keys: RequestKeyTable
   first_callbacks: FirstCallbackTable
+  rejected_calls: RejectedCallTable
   restrictions: RestrictionTable
   client_version: ClientVersionTable
   history_messages: HistoryMessageTable

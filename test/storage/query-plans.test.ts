@@ -24,6 +24,7 @@ const largeTables = [
   'deliveries',
   'outbox',
   'settled_callbacks',
+  'rejected_calls',
   'history_messages',
   'history_chats',
   'message_dates',

@@ -29,6 +29,7 @@ import { choices } from './024-choices.ts'
 import { history } from './025-history.ts'
 import { ownSettings } from './026-own-settings.ts'
 import { directMessages } from './027-direct-messages.ts'
+import { rejectedCalls } from './028-rejected-calls.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   history,
   ownSettings,
   directMessages,
+  rejectedCalls,
 ]

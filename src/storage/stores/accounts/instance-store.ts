@@ -132,6 +132,7 @@ export class InstanceStore {
       query.deleteFrom('request_keys').where('instance', '=', name),
       query.deleteFrom('people').where('instance', '=', name),
       query.deleteFrom('person_phones').where('instance', '=', name),
+      query.deleteFrom('rejected_calls').where('instance', '=', name),
       query.deleteFrom('conversations').where('instance', '=', name),
       query.deleteFrom('conversation_chats').where('instance', '=', name),
       ...jobRemovals(this.#database, name),
