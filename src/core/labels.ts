@@ -39,5 +39,8 @@ export type NetworkLabels = {
   mark(labelId: string, chat: Jid, isLabelled: boolean): Promise<void>
 }
 
+/** No attempt to bring the labels of a chat together is put off for longer. */
+export const longestLabelPauseMs = 10 * 60_000
+
 /** More labels than this WhatsApp does not take. */
 export const mostLabels = 20

@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely'
 import { longestPauseMs } from '../../core/lifecycle/delivery.ts'
+import { longestLabelPauseMs } from '../../core/labels.ts'
 import { longestBanMs, unknownBanMs } from '../../core/instance.ts'
 import { waitingLifetimeMs } from '../../core/outbox.ts'
 import { longestTickPauseMs } from '../../core/tick.ts'
@@ -47,6 +48,10 @@ export async function correctFutureTimes(database: Database, epoch: number, now:
       .set({ next_at: now })
       .where('status', '=', 'pending')
       .where('next_at', '>', future + longestPauseMs),
+    query
+      .updateTable('label_agreements')
+      .set({ due_at: now })
+      .where('due_at', '>', future + longestLabelPauseMs),
     query.updateTable('first_callbacks').set({ heard_at: now }).where('heard_at', '>', future),
     query.updateTable('conversation_chats').set({ import_ended_at: now }).where('import_ended_at', '>', future),
     query.updateTable('instances').set({ created_at: now }).where('created_at', '>', future),
