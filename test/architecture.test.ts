@@ -66,6 +66,7 @@ const roomImports: Record<string, readonly string[]> = {
   'network/history': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/files', 'network/queries'],
   ],
+  'network/labels': ['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
   'network/receive': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...storageRooms,
@@ -79,6 +80,7 @@ const roomImports: Record<string, readonly string[]> = {
       'network/groups',
       'network/files',
       'network/history',
+      'network/labels',
       'network/receive',
       'network/send',
       ...storageRooms,

@@ -6,6 +6,7 @@ import type { Anchor } from './history/past-events.ts'
 import type { GroupAdministration, GroupMember } from './group-administration.ts'
 import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
+import type { NetworkLabels } from './labels.ts'
 import type { NoPicture, ProfilePicture } from './realtime.ts'
 
 /** Why a connection ended. `instances` decides by the cause; codes and texts are only for people. */
@@ -186,6 +187,7 @@ export type NetworkSession = {
   /** The picture of a person or a group. Rejects with a NetworkBusyError when the network is asked too often. */
   profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture>
   readonly groups: GroupAdministration
+  readonly labels: NetworkLabels
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(address: Jid, typing: boolean): Promise<void>
