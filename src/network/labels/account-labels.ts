@@ -127,8 +127,8 @@ export class AccountLabels implements NetworkLabels {
 
   async #catchUp(): Promise<void> {
     if (this.isRead) return
-    // The library has not read the collection yet. When it has, this runs again.
-    if ((await this.#version()) === undefined) return
+    // After a new link the library reads the app state by itself. When it has, this runs again.
+    if (!this.#deps.creds.accountSyncCounter) return
     const reported = await this.#reportedVersion()
     if (reported === undefined || reported !== (await this.#atOpening)) {
       await this.#readAll()
