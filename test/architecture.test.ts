@@ -75,6 +75,7 @@ const roomImports: Record<string, readonly string[]> = {
   'network/history': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/files', 'network/queries'],
   ],
+  'network/labels': ['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
   'network/receive': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...storageRooms,
@@ -90,6 +91,7 @@ const roomImports: Record<string, readonly string[]> = {
       'network/groups',
       'network/files',
       'network/history',
+      'network/labels',
       'network/receive',
       'network/send',
       ...storageRooms,
