@@ -9,6 +9,7 @@ import { messageLimits } from '../../../core/outbox.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import { isLongerThan } from '../../../lib/text/is-longer-than.ts'
+import { unknownSender } from '../../../storage/stores/messages/adopted-message-store.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { mayMention, mentionMembers } from './mention-members.ts'
 import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
@@ -131,7 +132,8 @@ export class MessageComposer {
     const byMessage = messageId === null ? [] : await this.#deps.map.findByMessage(destinationKey, messageId)
     const found =
       byMessage.length > 0 || sourceId === null ? byMessage : await this.#deps.map.findByNetworkId(instance, [sourceId])
-    const ours = found.filter((each) => each.instance === instance)
+    // A quote or a reaction names the author.
+    const ours = found.filter((each) => each.instance === instance && each.sender !== unknownSender)
     return ours.find(({ kind }) => kind === 'message') ?? ours[0] ?? null
   }
 
