@@ -1,12 +1,14 @@
 // Creates the rooms of the service and connects them. Each room is created after the rooms that it uses; two relays,
 // created first, carry what has to go the other way.
 
+import { NumberLookup } from '../bridge/people/number-lookup.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import type { HistoryJob } from '../core/jobs/job.ts'
 import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
+import { createAdoptions, createAdoptRun } from './adoption/create-adoption.ts'
 import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
@@ -20,6 +22,7 @@ import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
 import { createStorage } from './create-storage.ts'
 import { createSync } from './sync/create-sync.ts'
+import { createSettingsOf } from './settings-of.ts'
 import { createRouting } from './create-tenants.ts'
 import { ReceptionRelay } from './reception-relay.ts'
 
@@ -82,6 +85,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   stack.use(inbound.held)
   stack.use(inbound.inbound)
   const { people } = inbound
+  const numbers = new NumberLookup({ sessionOf: (instance) => instances.find(instance)?.session, people, clock })
   const memberNotes = createMemberNotes(base, { instances, people, downstream })
   const outbound = createOutbound({
     config,
@@ -133,11 +137,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
+  const adopt = createAdoptRun(base, {
+    ...{ database, epoch, idFloorMs, inbound, settingsOf: createSettingsOf(config, instances) },
+  })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners },
+    runners: { ...importer.runners, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
+  const adoptions = createAdoptions(base, jobs.jobs, inbound)
   const history = createHistory(base, { database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
@@ -160,6 +168,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
+    numbers,
     ...(notices ? [notices] : []),
     setup.watch,
     lifecycle.courier,
@@ -194,9 +203,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     inbound,
     outbound,
     groups,
+    numbers,
     sync,
     importer,
     jobs,
+    adoptions,
     history,
     setup,
     perInstance,

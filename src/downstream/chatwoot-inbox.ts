@@ -74,10 +74,7 @@ export class ChatwootInbox implements HelpdeskInbox {
     return listInbox(this.#client, page)
   }
 
-  async newestMessages(
-    conversationId: number,
-    range: { newestId: number; most: number },
-  ): Promise<ListedMessage[]> {
+  async newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]> {
     return (await nullWhenGone(listNewestMessages(this.#client, conversationId, range))) ?? []
   }
 

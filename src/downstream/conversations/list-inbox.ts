@@ -46,7 +46,13 @@ function readPage(value: unknown): ConversationsPage | undefined {
 function readListed(value: unknown): ListedConversation | undefined {
   const found = readConversation(value)
   const { meta, messages, last_non_activity_message: lastWords } = asObject(value)
-  const { id, name, identifier, phone_number: phone, custom_attributes: attributes } = asObject(asObject(meta)['sender'])
+  const {
+    id,
+    name,
+    identifier,
+    phone_number: phone,
+    custom_attributes: attributes,
+  } = asObject(asObject(meta)['sender'])
   if (!found || !isId(id)) return undefined
   const { status, isHistory, isBlocked, sourceId, lastActivityAt } = found
   const newest = asObject(lastWords ?? asList(messages).at(-1))

@@ -52,7 +52,9 @@ export const RepairedContacts = Type.Object(
 
 export const Adopted = Type.Object(
   {
-    scanned: Type.Integer({ description: 'Contacts with a conversation in the helpdesk inbox: the sum of the next seven' }),
+    scanned: Type.Integer({
+      description: 'Contacts with a conversation in the helpdesk inbox: the sum of the next seven',
+    }),
     adopted: Type.Integer({ description: 'Contacts of which something was taken over, or would be in a dry run' }),
     unchanged: Type.Integer({ description: 'Contacts that were taken over before' }),
     own: Type.Integer({ description: 'Contacts under which the other bridge itself writes' }),

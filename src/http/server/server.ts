@@ -38,6 +38,8 @@ import { addHistoryRoutes } from '../routes/history.ts'
 import type { HistoryDeps } from '../routes/history.ts'
 import { addInstanceRoutes } from '../routes/instances.ts'
 import type { InstanceDeps } from '../routes/instances.ts'
+import { addAdoptRoutes } from '../routes/contacts/adopt.ts'
+import type { AdoptDeps } from '../routes/contacts/adopt.ts'
 import { addJobRoutes } from '../routes/jobs.ts'
 import type { JobDeps } from '../routes/jobs.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
@@ -48,6 +50,8 @@ import { addOperationsRoutes } from '../routes/operations.ts'
 import type { OperationsDeps } from '../routes/operations.ts'
 import { addCheckRoutes } from '../routes/check.ts'
 import type { CheckDeps } from '../routes/check.ts'
+import { addNumberRoutes } from '../routes/numbers.ts'
+import type { NumberDeps } from '../routes/numbers.ts'
 import { addNamesRoutes } from '../routes/names.ts'
 import type { NamesDeps } from '../routes/names.ts'
 import { addParkedRoutes } from '../routes/parked.ts'
@@ -84,6 +88,7 @@ export type ServerRoutes = {
   check: CheckDeps
   parked: ParkedDeps
   names: NamesDeps
+  numbers: NumberDeps
   avatars: AvatarDeps
   tenants: TenantDeps
   usage: UsageDeps
@@ -94,6 +99,7 @@ export type ServerRoutes = {
   outbox: OutboxDeps
   history: HistoryDeps
   jobs: JobDeps
+  adopt: AdoptDeps
 }
 
 type Deps = {
@@ -144,6 +150,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addCheckRoutes(app, routes.check)
   addParkedRoutes(app, routes.parked)
   addNamesRoutes(app, routes.names)
+  addNumberRoutes(app, routes.numbers)
   addAvatarRoutes(app, routes.avatars)
   addTenantRoutes(app, routes.tenants)
   addUsageRoutes(app, routes.usage)
@@ -154,6 +161,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addOutboxRoutes(app, routes.outbox)
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)
+  addAdoptRoutes(app, routes.adopt)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app)
   refuseOtherMethods()
