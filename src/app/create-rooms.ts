@@ -8,6 +8,7 @@ import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
+import { createAdoptions, createAdoptRun } from './adoption/create-adoption.ts'
 import type { Base } from './base.ts'
 import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
@@ -150,11 +151,13 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf },
     pace: createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination)),
   })
+  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners, contacts_import: contactsImporter },
+    runners: { ...importer.runners, contacts_import: contactsImporter, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
+  const adoptions = createAdoptions(base, jobs.jobs, inbound)
   const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
@@ -221,6 +224,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     importer,
     jobs,
     contactsImports: createContactsImports(base, jobs.jobs),
+    adoptions,
     history,
     setup,
     perInstance,

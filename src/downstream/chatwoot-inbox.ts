@@ -1,7 +1,7 @@
 // Implements the helpdesk port for one inbox of a Chatwoot.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { AvatarFile, ContactsPage } from '../core/downstream.ts'
+import type { AvatarFile, ContactsPage, ConversationsPage, ListedMessage } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, ConversationStatus } from '../core/downstream.ts'
 import type { HelpdeskInbox, ImportConversation, MessageStatus, Opening, PendingSpec } from '../core/downstream.ts'
 import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
@@ -10,9 +10,10 @@ import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import { anything } from './chatwoot-calls.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
 import { readConversation, readMessage, readMessages, readOutgoing, readShownContact } from './chatwoot-json.ts'
-import { contactFields, ensureContact } from './contact-finder.ts'
+import { addAddress, contactFields, ensureContact } from './contact-finder.ts'
 import { contactsPage, removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
 import { ensureConversation } from './conversations/conversation-finder.ts'
+import { listInbox, listNewestMessages } from './conversations/list-inbox.ts'
 import { conversationsSince, toConversation } from './conversations/list-conversations.ts'
 import { listSourceIds } from './conversations/list-source-ids.ts'
 import { createPending } from './conversations/pending-conversation.ts'
@@ -64,6 +65,18 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   contactsPage(page: number): Promise<ContactsPage> {
     return contactsPage(this.#client, page)
+  }
+
+  conversationsPage(page: number): Promise<ConversationsPage> {
+    return listInbox(this.#client, page)
+  }
+
+  async newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]> {
+    return (await nullWhenGone(listNewestMessages(this.#client, conversationId, range))) ?? []
+  }
+
+  addAddress(contactId: number, sourceId: string): Promise<boolean> {
+    return addAddress(this.#client, contactId, sourceId)
   }
 
   ensureConversation(

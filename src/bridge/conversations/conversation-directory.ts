@@ -130,6 +130,21 @@ export class ConversationDirectory implements PerInstance {
     return isCurrent ? entry.open : { id: conversationId, newest: found.newestMessageId ?? 0 }
   }
 
+  /** Takes over a conversation that the helpdesk has. False when the chat has a conversation already. */
+  adopt(
+    { instance, chatId }: Pick<ChatContact, 'instance' | 'chatId'>,
+    destination: DestinationKey,
+    known: KnownConversation,
+  ): Promise<boolean> {
+    const { store, epoch, clock } = this.#deps
+    const key = { instance, chat: chatId, destination }
+    return this.#lanes.run(textOf(key), async () => {
+      if (await store.findConversation(key)) return false
+      await store.saveConversation(epoch(), key, known, clock.now())
+      return true
+    })
+  }
+
   /** The conversation is gone: the next message finds or opens another one. */
   async forget(
     { instance, chatId }: Pick<ChatContact, 'instance' | 'chatId'>,
