@@ -29,6 +29,9 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/people': ['core', 'lib', ...storageRooms],
   'bridge/conversations': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/sync': ['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', ...storageRooms],
+  'bridge/contacts/import': [
+    ...['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/sync', ...storageRooms],
+  ],
   'bridge/calls': ['core', 'lib', ...storageRooms],
   'bridge/groups': ['core', 'lib', 'bridge/people'],
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
@@ -72,6 +75,7 @@ const roomImports: Record<string, readonly string[]> = {
   'network/history': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/files', 'network/queries'],
   ],
+  'network/labels': ['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
   'network/receive': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...storageRooms,
@@ -87,6 +91,7 @@ const roomImports: Record<string, readonly string[]> = {
       'network/groups',
       'network/files',
       'network/history',
+      'network/labels',
       'network/receive',
       'network/send',
       ...storageRooms,
@@ -104,7 +109,8 @@ const roomImports: Record<string, readonly string[]> = {
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
-    ...['history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook', 'bridge/outbound/direct'],
+    ...['bridge/contacts/import', 'bridge/outbound/direct'],
+    ...['history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }

@@ -42,7 +42,6 @@ import { sentAt } from '../src/downstream/signature.ts'
 import { readFormFile } from '../src/http/form-file.ts'
 import { refuseDeepNesting } from '../src/http/json-body.ts'
 import { PastContent } from '../src/history/posting/past-content.ts'
-import { pastTextsOf } from '../src/history/posting/past-texts.ts'
 import { createLog } from '../src/lib/log.ts'
 import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
 import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
@@ -73,7 +72,7 @@ const settings = {
 }
 const silent = createLog({ level: 'info', format: 'json', destination: { write: () => undefined } })
 const pastContent = new PastContent({
-  ...{ files: { fetch: () => Promise.reject(new Error('no file')) }, texts, pastTexts: pastTextsOf.en },
+  files: { fetch: () => Promise.reject(new Error('no file')) },
   ...{ mediaMaxBytes: 1, log: silent },
 })
 const destination = { baseUrl: 'https://helpdesk.example', accountId: 1, inboxId: 1, apiToken: 'x' }
@@ -144,7 +143,11 @@ const readers: Record<string, (text: string) => unknown> = {
   'the name of a received file': (text) => nameOfMedia({ ...media, file, mimeType: text, fileName: text }, 'id'),
   'the placeholder of a file of the history': (text) =>
     pastContent.contentOf(
-      { write: ({ notice = '' } = {}) => notice, media: { ...media, file, mimeType: '', fileName: text } },
+      {
+        write: ({ notice = '' } = {}) => ({ content: notice }),
+        media: { ...media, file, mimeType: '', fileName: text },
+        locale: 'en',
+      },
       { stage: 'whole', file: 'left', head: null },
     ),
   'a vCard': (text) => readCard(null, text),

@@ -46,7 +46,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const services = {
     tenants: createTenants(base, tenants, onRoutingChanged),
     instances: instanceService,
-    setup: createSetup(base, { instances, instanceService, tenants, downstream: rooms.downstream }),
+    setup: createSetup(base, {
+      ...{ instances, instanceService, tenants, downstream: rooms.downstream },
+      settingsOf: rooms.settingsOf,
+    }),
   }
   const processEvents = stack.use(
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),

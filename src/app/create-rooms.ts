@@ -11,20 +11,21 @@ import { AccountEvents } from './account-events.ts'
 import type { Base } from './base.ts'
 import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
+import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
-import { createJobs } from './jobs/create-jobs.ts'
+import { createJobPace, createJobs } from './jobs/create-jobs.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
 import { createStorage } from './create-storage.ts'
 import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
-import { createSettingsOf } from './settings-of.ts'
 import { ReceptionRelay } from './reception-relay.ts'
+import { createSettingsOf } from './settings-of.ts'
 
 export type RoomOptions = {
   qrLifetimeMs?: number
@@ -65,10 +66,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const downstream = createDownstream(base)
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
-  const notices = createNotices(base, { instances, routing, downstream })
+  const notices = createNotices(base, { settingsOf, instances, routing, downstream })
   const calls = createCalls(base, { settingsOf, database, epoch, instances, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
+    settingsOf,
     clock,
     log,
     database,
@@ -89,9 +91,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   stack.use(inbound.inbound)
   const { people } = inbound
   const numbers = new NumberLookup({ sessionOf: (instance) => instances.find(instance)?.session, people, clock })
-  const memberNotes = createMemberNotes(base, { instances, people, downstream })
+  const memberNotes = createMemberNotes(base, { settingsOf, instances, people, downstream })
   const outbound = createOutbound({
     config,
+    settingsOf,
     clock,
     log,
     stack,
@@ -119,12 +122,12 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     },
   })
   const groups = createGroupService(base, {
-    ...{ instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
+    ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
   })
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
     people,
     groups: inbound.groups,
     conversations: inbound.conversations,
@@ -139,22 +142,26 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const importer = createImporter(base, {
-    ...{ database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
+    ...{ settingsOf, database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
+  const contactsImporter = createContactsImporter(base, {
+    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf },
+    pace: createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination)),
+  })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners },
+    runners: { ...importer.runners, contacts_import: contactsImporter },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
-  const history = createHistory(base, { database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
+  const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
   const { machine } = options
   const setup = createSetupChecks(base, {
-    ...{ instances, network, downstream, routing, metrics, machine },
+    ...{ settingsOf, instances, network, downstream, routing, metrics, machine },
     ...{ lostCallbacks, refusals, clocks },
   })
 
@@ -200,6 +207,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   metrics.watchNetworkVersion(() => network.version.state.current)
   return {
     storage,
+    settingsOf,
     lifecycle,
     accounts,
     downstream,
@@ -212,6 +220,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     sync,
     importer,
     jobs,
+    contactsImports: createContactsImports(base, jobs.jobs),
     history,
     setup,
     perInstance,

@@ -6,6 +6,7 @@ import type { Anchor } from './history/past-events.ts'
 import type { GroupAdministration, GroupMember } from './group-administration.ts'
 import type { FileRef, MediaContent, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
+import type { NetworkLabels } from './labels.ts'
 import type { NoPicture, ProfilePicture } from './realtime.ts'
 
 /** Why a connection ended. `instances` decides by the cause; codes and texts are only for people. */
@@ -197,6 +198,7 @@ export type NetworkSession = {
   /** The picture of a person or a group. Rejects with a NetworkBusyError when the network is asked too often. */
   profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture>
   readonly groups: GroupAdministration
+  readonly labels: NetworkLabels
   /**
    * Ends a call that rings: the caller sees that it was rejected. False when the call does not ring any more; nothing leaves
    * then. Rejects when the network refuses or does not answer; the call may have been rejected all the same.

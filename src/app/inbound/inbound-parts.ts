@@ -5,6 +5,7 @@ import type { Person } from '../../core/address.ts'
 import type { ChatShown } from '../../bridge/inbound/row-finisher.ts'
 import type { Identities } from '../../bridge/inbound/destination-router.ts'
 import type { CallOutcomeOf } from '../../core/call-outcome.ts'
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Network } from '../../core/network.ts'
@@ -24,6 +25,7 @@ import { PeopleStore } from '../../storage/stores/people/people-store.ts'
 
 export type InboundParts = {
   config: Config
+  settingsOf: SettingsOf
   clock: Clock
   log: Log
   database: Database

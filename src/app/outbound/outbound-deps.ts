@@ -8,6 +8,7 @@ import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
 import type { Config } from '../../config/config.ts'
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream } from '../../core/downstream.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
@@ -20,7 +21,8 @@ import type { InboxIdentities } from '../../tenants/inbox-identities.ts'
 import type { Routing } from '../../tenants/routing.ts'
 
 export type OutboundDeps = {
-  config: Pick<Config, 'inbound' | 'outbound' | 'storage' | 'sync'>
+  config: Pick<Config, 'outbound' | 'storage' | 'sync'>
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   /** No new id of a row sorts before this time. */

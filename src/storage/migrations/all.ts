@@ -30,6 +30,7 @@ import { history } from './025-history.ts'
 import { ownSettings } from './026-own-settings.ts'
 import { directMessages } from './027-direct-messages.ts'
 import { rejectedCalls } from './028-rejected-calls.ts'
+import { labels } from './029-labels.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   ownSettings,
   directMessages,
   rejectedCalls,
+  labels,
 ]

@@ -285,7 +285,7 @@ test('a message that the helpdesk refuses for good is replaced by a notice, and 
 
 test('where dates are not corrected, the time stands above the header; where they are, the commit queues the correction', async () => {
   await using bed = await PostingBed.open({ environment: { SERVICE_GROUP_EVENTS_ENABLED: 'true' } })
-  bed.dates = { headOf: (_, at) => Promise.resolve(`\`at ${at}\``), stepsOf: () => [] }
+  bed.dates = { headOf: ({ at }) => Promise.resolve(`\`at ${at}\``), stepsOf: () => [] }
   const text = message('one', { chat: group, sender: ana, pushName: 'Ana', at: 1000 })
   const joined: NetworkEvent = {
     ...envelope({ chat: group, sender: ana, at: 2000 }),

@@ -37,6 +37,8 @@ import { ShownStore } from '../../../src/storage/stores/messages/shown-store.ts'
 import { TickStore } from '../../../src/storage/stores/messages/tick-store.ts'
 import { ContactPictureStore } from '../../../src/storage/stores/people/contact-picture-store.ts'
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
+import { LabelAgreementStore } from '../../../src/storage/stores/people/label-agreement-store.ts'
+import { LabelStore } from '../../../src/storage/stores/people/label-store.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 
@@ -81,6 +83,8 @@ function createStores(database: Database) {
     contacts: new ContactStore(database),
     pictures: new ContactPictureStore(database),
     people: new PeopleStore(database),
+    labels: new LabelStore(database, epoch),
+    agreements: new LabelAgreementStore(database, epoch),
     jobs: new JobStore(database, epoch),
     marks: new ImportMarks(database),
   }

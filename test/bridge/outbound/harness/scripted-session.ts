@@ -69,6 +69,10 @@ export class ScriptedSession implements NetworkSession {
     throw new Error('the groups are not managed')
   }
 
+  get labels(): never {
+    throw new Error('the labels are not managed')
+  }
+
   requestHistory(): never {
     throw new Error('the phone has no history')
   }
