@@ -25,6 +25,7 @@ const largeTables = [
   'outbox',
   'settled_callbacks',
   'rejected_calls',
+  'request_keys',
   'history_messages',
   'history_chats',
   'message_dates',

@@ -30,6 +30,7 @@ import { OfferStore } from '../../../src/storage/stores/messages/offer-store.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
 import { RejectedCallStore } from '../../../src/storage/stores/messages/rejected-call-store.ts'
+import { RequestKeyStore } from '../../../src/storage/stores/messages/request-key-store.ts'
 import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
 import { SendContextStore } from '../../../src/storage/stores/messages/send-context-store.ts'
 import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
@@ -75,6 +76,7 @@ function createStores(database: Database) {
     outbox: new OutboxStore(database, epoch),
     transitions: new OutboxTransitions(database, epoch),
     rejectedCalls: new RejectedCallStore(database, epoch),
+    requests: new RequestKeyStore(database, epoch),
     retries: new RetryStore(database, epoch),
     contexts: new SendContextStore(database, new ManualClock()),
     sent: new SentMessageStore(database, epoch),
