@@ -86,6 +86,7 @@ export type Connection = {
   connectionKeys: ConnectionKeys
   sender: MessageSender
   presence: OwnPresence
+  names: NameListener
   queries: ServerQueries
   pictures: ProfilePictures
   groups: WhatsappGroups
@@ -133,7 +134,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   )
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
-  listenBeside(deps, socket)
+  const names = listenBeside(deps, socket)
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { histories, requests: historyRequests } = createHistoryParts(deps, { socket, queries, gone })
@@ -148,18 +149,20 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     forget: rosters.forget.bind(rosters),
   })
   const asking = { queries, pictures, groups, historyRequests }
-  return { socket, connectionKeys, sender, presence, ...asking, phoneMessages, journal, inside }
+  return { socket, connectionKeys, sender, presence, names, ...asking, phoneMessages, journal, inside }
 }
 
 /** Listens to what the network tells beside messages. */
-function listenBeside({ account, creds, receiving, isLeaving }: ConnectionDeps, socket: WASocket): void {
-  new NameListener(receiving).listen(socket)
+function listenBeside({ account, creds, receiving, isLeaving }: ConnectionDeps, socket: WASocket): NameListener {
+  const names = new NameListener(receiving, socket)
+  names.listen()
   new TypingListener({ ...receiving, own: () => ownPerson(creds) }).listen(socket)
   learnTimersFromHistory(socket, account)
   noteMigrationSigns(socket, account.addressing)
-  if (isLeaving) return
+  if (isLeaving) return names
   acknowledgePassedOver({ ...receiving, socket })
   reportPictureChanges({ ...receiving, socket })
+  return names
 }
 
 type Asking = { socket: WASocket; queries: ServerQueries; gone: AbortSignal }

@@ -200,7 +200,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   #listen(): void {
     const { creds, endpoint, clock } = this.#deps
-    const { socket, connectionKeys, phoneMessages, inside } = this.#connection
+    const { socket, connectionKeys, phoneMessages, names, inside } = this.#connection
     const events = new SessionEvents({
       socket,
       creds,
@@ -216,6 +216,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       onDrained: () => {
         void inside(() => phoneMessages.resume().catch(ignoreRejection))
         void inside(() => askForMissingSalt(socket).catch(ignoreRejection))
+        void inside(() => names.readMissed().catch(ignoreRejection))
       },
     })
     events.listen()
