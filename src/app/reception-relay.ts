@@ -29,8 +29,8 @@ export class ReceptionRelay implements Reception, RealtimeReception, HistoryRece
     onReceived(...received)
   }
 
-  onNames(...names: Parameters<Reception['onNames']>): void {
-    this.#connected().messages.onNames(...names)
+  onNames(...names: Parameters<Reception['onNames']>): Promise<void> | undefined {
+    return this.#connected().messages.onNames(...names)
   }
 
   onPairs(...pairs: Parameters<Reception['onPairs']>): void {
