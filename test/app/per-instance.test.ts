@@ -47,6 +47,7 @@ const usedParts = [
   'src/bridge/outbound/agent-activity.ts',
   'src/bridge/outbound/queue/outbox-worker.ts',
   'src/bridge/people/group-directory.ts',
+  'src/bridge/people/number-lookup.ts',
   'src/bridge/people/people.ts',
   'src/bridge/sync/contact-typing.ts',
   'src/bridge/sync/typing-subscriptions.ts',
@@ -144,6 +145,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     20_000,
   )
   await leaveReceipts(service, helpdesk, bob)
+  assert.equal((await service.get(`${path}/numbers/5511888880001`)).status, 200)
   return { service, helpdesk }
 }
 
