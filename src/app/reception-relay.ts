@@ -1,6 +1,7 @@
 // Passes on what the network receives. The network is created before the parts that listen to it.
 
 import type { HistoryReception } from '../core/history/past-events.ts'
+import type { LabelReception } from '../core/labels.ts'
 import type { Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 
@@ -8,11 +9,12 @@ type Listeners = {
   messages: Reception
   realtime: RealtimeReception
   history: HistoryReception
+  labels: LabelReception
   /** Is told about received messages after `messages`. */
   onReceived: Reception['onReceived']
 }
 
-export class ReceptionRelay implements Reception, RealtimeReception, HistoryReception {
+export class ReceptionRelay implements Reception, RealtimeReception, HistoryReception, LabelReception {
   #listeners: Listeners | undefined
 
   connect(listeners: Listeners): void {
@@ -63,6 +65,18 @@ export class ReceptionRelay implements Reception, RealtimeReception, HistoryRece
 
   onPastProgress(...progress: Parameters<HistoryReception['onPastProgress']>): void {
     this.#connected().history.onPastProgress(...progress)
+  }
+
+  keepsLabels(...asked: Parameters<LabelReception['keepsLabels']>): boolean {
+    return this.#connected().labels.keepsLabels(...asked)
+  }
+
+  onNoLabels(...told: Parameters<LabelReception['onNoLabels']>): void {
+    this.#connected().labels.onNoLabels(...told)
+  }
+
+  onLabels(...news: Parameters<LabelReception['onLabels']>): Promise<void> {
+    return this.#connected().labels.onLabels(...news)
   }
 
   #connected(): Listeners {

@@ -9,6 +9,7 @@ import type { AccountDirectory } from '../../bridge/outbound/send/sending-accoun
 import type { People } from '../../bridge/people/people.ts'
 import type { Config } from '../../config/config.ts'
 import type { Downstream } from '../../core/downstream.ts'
+import type { ConversationLabels } from '../../core/labels.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
@@ -44,6 +45,8 @@ export type OutboundDeps = {
   ) => Promise<void> | undefined
   /** An agent asked for the members of a group. */
   onMembersAsked: (question: MembersQuestion) => void
+  /** The labels of a conversation were changed. */
+  onLabelled: (labels: ConversationLabels) => void
   /** Is created later. */
   activityListener: () => ActivityListener
   clock: Clock

@@ -67,6 +67,7 @@ export class BedProcess {
       onSendStep,
       onOperationsMessage: () => undefined,
       onMembersAsked: () => undefined,
+      onLabelled: () => undefined,
       activityListener: () => subscriptions,
       stack: this.#owned,
     })
