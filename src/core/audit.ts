@@ -34,6 +34,8 @@ export type AuditAction =
   | GroupAction
   /** A caller asked for an import of history. */
   | 'history.import'
+  /** A caller asked for an import of the address book. */
+  | 'contacts.import'
   /** A caller cancelled a job. */
   | 'job.cancel'
   | 'tenant.upsert'

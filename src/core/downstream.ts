@@ -202,6 +202,16 @@ export type NewlyPosted = PostedMessage & { flaw?: string }
 /** A message of an agent, a bot or the helpdesk itself. `createdAt` is in milliseconds. */
 export type OutgoingMessage = { id: number; createdAt: number }
 
+/** What a search for a conversation leaves out, and how a new one is created. */
+export type Opening = {
+  /** Conversations of other accounts: two accounts can share an inbox and a customer. */
+  except?: readonly number[]
+  /** The status of a new conversation. With `open` the helpdesk decides: it takes `pending` for an inbox with a bot. */
+  status?: 'open' | 'pending'
+  /** Awaited before a conversation is created. Rejects when none may be created now. */
+  beforeCreation?: () => Promise<void>
+}
+
 /** One inbox of the helpdesk. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {
   /** Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. */
@@ -228,10 +238,7 @@ export type HelpdeskInbox = {
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
-    /** Conversations of other accounts: two accounts can share an inbox and a customer. */
-    except?: readonly number[],
-    /** Awaited before a conversation is created. Rejects when none may be created now. */
-    beforeCreation?: () => Promise<void>,
+    opening?: Opening,
   ): Promise<Conversation>
   /** A new pending conversation with the contact, or the one that has the mark. */
   createPending(spec: PendingSpec): Promise<ImportConversation>
@@ -258,7 +265,7 @@ export type HelpdeskInbox = {
     conversationId: number,
     range: { afterId: number | null; beforeId: number },
   ): Promise<OutgoingMessage[]>
-  /** `reason` is an English sentence; agents see it in the language of SERVICE_LOCALE. */
+  /** `reason` is what agents read. */
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
   /** Agents have no unread messages in the conversation any more. */
@@ -294,7 +301,7 @@ export type Downstream = {
   helpdesk(access: InboxAccess): HelpdeskInbox
   /** For operators: such calls are rare, and are made also while the inboxes of the account rest. */
   account(access: AccountAccess): HelpdeskAccount
-  /** Fetches an attachment. Rejects with a DownstreamError. */
-  download(access: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile>
+  /** Fetches an attachment of this helpdesk, or a file of no helpdesk (null). Rejects with a DownstreamError. */
+  download(access: Pick<InboxAccess, 'baseUrl'> | null, url: string, signal: AbortSignal): Promise<DownloadedFile>
   [Symbol.asyncDispose](): Promise<void>
 }

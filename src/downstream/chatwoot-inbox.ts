@@ -3,10 +3,8 @@
 import { DownstreamError } from '../core/downstream.ts'
 import type { AvatarFile, ContactsPage, ConversationsPage, ListedMessage } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, ConversationStatus } from '../core/downstream.ts'
-import type { HelpdeskInbox, ImportConversation, MessageStatus, PendingSpec } from '../core/downstream.ts'
+import type { HelpdeskInbox, ImportConversation, MessageStatus, Opening, PendingSpec } from '../core/downstream.ts'
 import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
-import { translateReason } from '../core/reasons/reason.ts'
-import type { Locale } from '../core/reasons/sentences.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import { anything } from './chatwoot-calls.ts'
@@ -22,8 +20,7 @@ import { createPending } from './conversations/pending-conversation.ts'
 import { encodeMessage } from './encode-message.ts'
 import { readSurveyLink } from './survey-text.ts'
 
-/** `locale` is the language of the agents. */
-type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true>; locale: Locale }
+type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true> }
 
 const pageOfMessages = 100
 const maxReason = 500
@@ -85,12 +82,12 @@ export class ChatwootInbox implements HelpdeskInbox {
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
-    except: readonly number[] = [],
-    beforeCreation: () => Promise<void> = () => Promise.resolve(),
+    opening: Opening = {},
   ): Promise<Conversation> {
+    const { except = [], status = 'open', beforeCreation = () => Promise.resolve() } = opening
     const key = ['conversation', this.#client.access, contact.sourceId, contact.id, mode, ...except].join('|')
-    const work = () => ensureConversation(this.#client, { contact, mode, except, beforeCreation }, this.#deps.uncertain)
-    return this.#deps.flights.run(key, work)
+    const wanted = { contact, mode, except, status, beforeCreation }
+    return this.#deps.flights.run(key, () => ensureConversation(this.#client, wanted, this.#deps.uncertain))
   }
 
   createPending(spec: PendingSpec): Promise<ImportConversation> {
@@ -172,7 +169,7 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   async setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void> {
     const path = `/conversations/${conversationId}/messages/${messageId}`
-    const json = { status, ...(reason !== undefined && { external_error: this.#inWords(reason) }) }
+    const json = { status, ...(reason !== undefined && { external_error: reason.slice(0, maxReason) }) }
     await this.#client.ask({ method: 'PATCH', path, about: 'message', json, read: readMessage })
   }
 
@@ -211,11 +208,6 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   timeZone(): Promise<string | null> {
     return this.#client.timeZone()
-  }
-
-  /** A longer reason contains foreign text, such as a file name. */
-  #inWords(reason: string): string {
-    return translateReason(reason.slice(0, 4 * maxReason), this.#deps.locale).slice(0, maxReason)
   }
 
   async #change(conversationId: number, action: string): Promise<void> {

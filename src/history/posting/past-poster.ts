@@ -47,11 +47,12 @@ export class PastPoster {
   async post(row: PastMessage, into: PastInto, signal: AbortSignal): Promise<HistoryOutcome> {
     const { drafts, content, outcomes, dates } = this.#deps
     const { event } = row
-    const { context, draft } = await drafts.draftOf(into.instance, event)
+    const { instance, target } = into
+    const { context, draft } = await drafts.draftOf(instance, event)
     if (!draft) return outcomes.end(row, into, 'filtered')
     if (await this.#isThere(row, into, { context, draft })) return outcomes.end(row, into, 'skipped')
-    const head = await dates.headOf(into.target.destination, event.at)
-    const file = await content.fileOf({ instance: into.instance, event, media: draft.media }, into.mediaSince, signal)
+    const head = await dates.headOf({ instance, destination: target.destination, at: event.at })
+    const file = await content.fileOf({ instance, event, media: draft.media }, into.mediaSince, signal)
     try {
       return await this.#postReduced(row, into, { context, draft, head, file }, signal)
     } finally {

@@ -182,6 +182,7 @@ export const wholeAnswers: Readonly<Record<string, unknown>> = {
 
 /** Request bodies that no schema describes, by the id of the operation. */
 export const wholeRequests: Readonly<Record<string, unknown>> = {
+  sendMessage: { to: '+5511888880001', text: 'Your order is ready.', idempotency_key: 'order 4711' },
   receiveCallback: {
     event: 'message_created',
     id: 42,

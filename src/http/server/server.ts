@@ -28,6 +28,8 @@ import { addAuditRoute } from '../routes/audit.ts'
 import type { AuditDeps } from '../routes/audit.ts'
 import { addAvatarRoutes } from '../routes/avatars.ts'
 import type { AvatarDeps } from '../routes/avatars.ts'
+import { addContactsImportRoute } from '../routes/contacts/contacts-import.ts'
+import type { ContactsImportDeps } from '../routes/contacts/contacts-import.ts'
 import { addDeliveryRoutes } from '../routes/deliveries.ts'
 import type { DeliveryDeps } from '../routes/deliveries.ts'
 import { addGroupRoutes } from '../routes/groups.ts'
@@ -42,6 +44,8 @@ import { addAdoptRoutes } from '../routes/contacts/adopt.ts'
 import type { AdoptDeps } from '../routes/contacts/adopt.ts'
 import { addJobRoutes } from '../routes/jobs.ts'
 import type { JobDeps } from '../routes/jobs.ts'
+import { addDirectMessageRoutes } from '../routes/direct/direct-messages.ts'
+import type { DirectMessageDeps } from '../routes/direct/direct-messages.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
@@ -96,9 +100,11 @@ export type ServerRoutes = {
   deliveries: DeliveryDeps
   groups: GroupDeps
   messages: MessageDeps
+  directMessages: DirectMessageDeps
   outbox: OutboxDeps
   history: HistoryDeps
   jobs: JobDeps
+  contactsImport: ContactsImportDeps
   adopt: AdoptDeps
 }
 
@@ -158,9 +164,11 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addDeliveryRoutes(app, routes.deliveries)
   addGroupRoutes(app, routes.groups)
   addMessageRoutes(app, routes.messages, newBodyMemory())
+  addDirectMessageRoutes(app, routes.directMessages)
   addOutboxRoutes(app, routes.outbox)
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)
+  addContactsImportRoute(app, routes.contactsImport)
   addAdoptRoutes(app, routes.adopt)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app)
