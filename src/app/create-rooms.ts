@@ -8,7 +8,9 @@ import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
+import { createAdoptions, createAdoptRun } from './adoption/create-adoption.ts'
 import type { Base } from './base.ts'
+import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
 import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
@@ -61,12 +63,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     qrLifetimeMs: options.qrLifetimeMs,
   })
   const { instances, network } = accounts
+  const settingsOf = createSettingsOf(config, instances)
   const downstream = createDownstream(base)
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
-  const notices = createNotices(base, { instances, routing, downstream })
+  const notices = createNotices(base, { settingsOf, instances, routing, downstream })
+  const calls = createCalls(base, { settingsOf, database, epoch, instances, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
+    settingsOf,
     clock,
     log,
     database,
@@ -79,6 +84,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     identities,
     metrics,
     usage,
+    callOutcomeOf: (instance, callId) => calls.rejections.outcomeOf(instance, callId),
     onShown: (...shown) => sync.avatars?.avatars.seen(...shown),
     lateCommitMs: options.lateCommitMs,
   })
@@ -86,9 +92,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   stack.use(inbound.inbound)
   const { people } = inbound
   const numbers = new NumberLookup({ sessionOf: (instance) => instances.find(instance)?.session, people, clock })
-  const memberNotes = createMemberNotes(base, { instances, people, downstream })
+  const memberNotes = createMemberNotes(base, { settingsOf, instances, people, downstream })
   const outbound = createOutbound({
     config,
+    settingsOf,
     clock,
     log,
     stack,
@@ -107,18 +114,21 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     onSendStep: options.onSendStep ?? (() => Promise.resolve()),
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
+    onInboxRow: (instance, id) => {
+      inbound.inbound.acceptIfStored(instance, id)
+    },
     activityListener: () => sync.typing.activity,
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
   })
   const groups = createGroupService(base, {
-    ...{ instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
+    ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
   })
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
     people,
     groups: inbound.groups,
     conversations: inbound.conversations,
@@ -133,26 +143,28 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const importer = createImporter(base, {
-    ...{ database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
+    ...{ settingsOf, database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
   const contactsImporter = createContactsImporter(base, {
-    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf: createSettingsOf(config, instances) },
+    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf },
     pace: createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination)),
   })
+  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners, contacts_import: contactsImporter },
+    runners: { ...importer.runners, contacts_import: contactsImporter, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
-  const history = createHistory(base, { database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
+  const adoptions = createAdoptions(base, jobs.jobs, inbound)
+  const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
   const { machine } = options
   const setup = createSetupChecks(base, {
-    ...{ instances, network, downstream, routing, metrics, machine },
+    ...{ settingsOf, instances, network, downstream, routing, metrics, machine },
     ...{ lostCallbacks, refusals, clocks },
   })
 
@@ -168,6 +180,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
+    calls.rejections,
     numbers,
     ...(notices ? [notices] : []),
     setup.watch,
@@ -178,6 +191,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     metrics,
   ]
   reception.connect({
+    calls: calls.rejections,
     messages: inbound.reception,
     realtime: sync.reception,
     history: history.reception,
@@ -196,6 +210,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   metrics.watchNetworkVersion(() => network.version.state.current)
   return {
     storage,
+    settingsOf,
     lifecycle,
     accounts,
     downstream,
@@ -203,11 +218,13 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     inbound,
     outbound,
     groups,
+    calls,
     numbers,
     sync,
     importer,
     jobs,
     contactsImports: createContactsImports(base, jobs.jobs),
+    adoptions,
     history,
     setup,
     perInstance,

@@ -1,10 +1,13 @@
 // Passes on what the network receives. The network is created before the parts that listen to it.
 
+import type { CallRejections } from '../bridge/calls/call-rejections.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 
 type Listeners = {
+  /** Is told about received messages before `messages`: a notice about a call waits for its rejection. */
+  calls: Pick<CallRejections, 'received'>
   messages: Reception
   realtime: RealtimeReception
   history: HistoryReception
@@ -20,7 +23,8 @@ export class ReceptionRelay implements Reception, RealtimeReception, HistoryRece
   }
 
   onReceived(...received: Parameters<Reception['onReceived']>): void {
-    const { messages, onReceived } = this.#connected()
+    const { calls, messages, onReceived } = this.#connected()
+    calls.received(...received)
     messages.onReceived(...received)
     onReceived(...received)
   }

@@ -5,6 +5,7 @@ import type { Person } from '../core/address.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
+import type { LabelReception } from '../core/labels.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Egress } from '../lib/egress/egress.ts'
@@ -31,6 +32,7 @@ import { WhatsappGroups } from './groups/whatsapp-groups.ts'
 import { createHistories } from './history/create-histories.ts'
 import type { HistoryTurns } from './history/create-histories.ts'
 import type { HistoryRequests } from './history/history-requests.ts'
+import { AccountLabels } from './labels/account-labels.ts'
 import { askForDays } from './library/patches/history-days.ts'
 import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
@@ -73,7 +75,7 @@ export type ConnectionDeps = {
 type Receiving = {
   instance: InstanceName
   store: JournalStore
-  reception: Partial<Reception & RealtimeReception & HistoryReception>
+  reception: Partial<Reception & RealtimeReception & HistoryReception & LabelReception>
   nextId: () => RowId
   isOff: boolean
 }
@@ -90,6 +92,7 @@ export type Connection = {
   queries: ServerQueries
   pictures: ProfilePictures
   groups: WhatsappGroups
+  labels: AccountLabels
   phoneMessages: PhoneMessages
   historyRequests: HistoryRequests
   journal: Journal
@@ -135,6 +138,8 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
   const names = listenBeside(deps, socket)
+  const labels = new AccountLabels({ ...deps, ...receiving, socket, connectionKeys, gone })
+  if (!isLeaving) labels.listen()
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { histories, requests: historyRequests } = createHistoryParts(deps, { socket, queries, gone })
@@ -148,7 +153,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     own: () => ownPerson(creds),
     forget: rosters.forget.bind(rosters),
   })
-  const asking = { queries, pictures, groups, historyRequests }
+  const asking = { queries, pictures, groups, labels, historyRequests }
   return { socket, connectionKeys, sender, presence, names, ...asking, phoneMessages, journal, inside }
 }
 
