@@ -8,22 +8,25 @@ import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
+import { createAdoptions, createAdoptRun } from './adoption/create-adoption.ts'
 import type { Base } from './base.ts'
+import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
+import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
-import { createJobs } from './jobs/create-jobs.ts'
+import { createJobPace, createJobs } from './jobs/create-jobs.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
 import { createStorage } from './create-storage.ts'
 import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
-import { createSettingsOf } from './settings-of.ts'
 import { ReceptionRelay } from './reception-relay.ts'
+import { createSettingsOf } from './settings-of.ts'
 
 export type RoomOptions = {
   qrLifetimeMs?: number
@@ -65,6 +68,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
   const notices = createNotices(base, { settingsOf, instances, routing, downstream })
+  const calls = createCalls(base, { settingsOf, database, epoch, instances, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
     settingsOf,
@@ -80,6 +84,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     identities,
     metrics,
     usage,
+    callOutcomeOf: (instance, callId) => calls.rejections.outcomeOf(instance, callId),
     onShown: (...shown) => sync.avatars?.avatars.seen(...shown),
     lateCommitMs: options.lateCommitMs,
   })
@@ -109,9 +114,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     onSendStep: options.onSendStep ?? (() => Promise.resolve()),
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
+    onInboxRow: (instance, id) => {
+      inbound.inbound.acceptIfStored(instance, id)
+    },
     activityListener: () => sync.typing.activity,
     onMembersAsked: (question) => {
       memberNotes.asked(question)
+    },
+    onLabelled: (labels) => {
+      sync.labels.onLabelled(labels)
     },
   })
   const groups = createGroupService(base, {
@@ -139,11 +150,17 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
+  const contactsImporter = createContactsImporter(base, {
+    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf },
+    pace: createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination)),
+  })
+  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners },
+    runners: { ...importer.runners, contacts_import: contactsImporter, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
+  const adoptions = createAdoptions(base, jobs.jobs, inbound)
   const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
@@ -166,6 +183,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
+    calls.rejections,
     numbers,
     ...(notices ? [notices] : []),
     setup.watch,
@@ -176,9 +194,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     metrics,
   ]
   reception.connect({
+    calls: calls.rejections,
     messages: inbound.reception,
     realtime: sync.reception,
     history: history.reception,
+    labels: sync.labels.reception,
     onReceived: sync.typing.received,
   })
   events.connect({
@@ -202,10 +222,13 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     inbound,
     outbound,
     groups,
+    calls,
     numbers,
     sync,
     importer,
     jobs,
+    contactsImports: createContactsImports(base, jobs.jobs),
+    adoptions,
     history,
     setup,
     perInstance,

@@ -75,11 +75,14 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       onAnswered: outbound.answered,
       edit: outbound.edit,
     },
+    directMessages: { instances, direct: outbound.direct },
     outbox: {
       ...{ instances, clock, outbox: outbound.outbox, sent: outbound.sent },
       ...{ banRisk: outbound.banRisk, limits: outbound.limits },
     },
     history: { instances, imports: rooms.history.imports, days: config.history.days },
     jobs: rooms.jobs,
+    contactsImport: { instances, imports: rooms.contactsImports },
+    adopt: { instances, adoptions: rooms.adoptions },
   }
 }

@@ -71,10 +71,10 @@ export class ChatwootDownstream implements Downstream {
     return new ChatwootAccount(this.#clientDeps, access)
   }
 
-  download({ baseUrl }: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile> {
+  download(access: Pick<InboxAccess, 'baseUrl'> | null, url: string, signal: AbortSignal): Promise<DownloadedFile> {
     const { timeoutMs, mediaMaxBytes: maxBytes } = this.#options
     const deps = { egress: this.#fileEgress, clock: this.#clock, timeoutMs, maxBytes }
-    return fetchMedia(deps, { origin: new URL(baseUrl).origin, url, signal })
+    return fetchMedia(deps, { origin: access && new URL(access.baseUrl).origin, url, signal })
   }
 
   /** Destinations that fail so often that they get no calls for a while. */

@@ -108,6 +108,7 @@ function createComposer(parts: InboundParts, map: MessageMapStore, choices: Offe
     map,
     choices,
     ownJid: (instance) => recordOf(parts, instance)?.jid ?? '',
+    callOutcomeOf: parts.callOutcomeOf,
     limits: downstream.limits,
   })
 }

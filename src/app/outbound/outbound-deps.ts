@@ -10,8 +10,9 @@ import type { People } from '../../bridge/people/people.ts'
 import type { Config } from '../../config/config.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream } from '../../core/downstream.ts'
+import type { ConversationLabels } from '../../core/labels.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
-import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import type { Usage } from '../../ledger/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -44,8 +45,12 @@ export type OutboundDeps = {
     text: string,
     destinationKey: DestinationKey,
   ) => Promise<void> | undefined
+  /** The inbox may have this new row: a direct message that the helpdesk must get. */
+  onInboxRow: (instance: InstanceName, id: RowId) => void
   /** An agent asked for the members of a group. */
   onMembersAsked: (question: MembersQuestion) => void
+  /** The labels of a conversation were changed. */
+  onLabelled: (labels: ConversationLabels) => void
   /** Is created later. */
   activityListener: () => ActivityListener
   clock: Clock

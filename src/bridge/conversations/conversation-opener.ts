@@ -70,7 +70,10 @@ export class ConversationOpener {
   }
 
   /** The contact of a chat. It is stored, so that later names reach it. */
-  async contactOf(spec: ContactSpec, { destination, helpdesk }: HelpdeskTarget): Promise<Contact> {
+  async contactOf(
+    spec: ContactSpec,
+    { destination, helpdesk }: { destination: Destination; helpdesk: Pick<HelpdeskInbox, 'ensureContact'> },
+  ): Promise<Contact> {
     const contact = await helpdesk.ensureContact(spec)
     await this.#saveContact(destination.key, contact, spec)
     return contact

@@ -1,9 +1,10 @@
 // Composes the message that the helpdesk gets for an event, or says why it gets none.
 
+import type { CallOutcomeOf } from '../../../core/call-outcome.ts'
 import type { ChosenSettings, SettingsOf } from '../../../core/chosen-settings.ts'
 import type { NewMessage } from '../../../core/downstream.ts'
 import type { InstanceName, Jid, NetworkMessageId } from '../../../core/ids.ts'
-import type { EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
+import type { CallEvent, EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
 import type { Network } from '../../../core/network.ts'
 import { parseChat } from '../../../core/address.ts'
@@ -37,6 +38,7 @@ type Deps = {
   map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
   choices: Pick<OfferedChoices, 'chosen'>
   ownJid: (instance: InstanceName) => Jid
+  callOutcomeOf: CallOutcomeOf
   limits: TextLimits
 }
 
@@ -115,17 +117,24 @@ export class EventComposer {
         return this.#plain(given, texts.deleted, { counted: 'revoke', replyTo: event.target.id })
       case 'sealed':
         return this.#sealed(given, event)
-      case 'call': {
-        const { voice, video, missedVoice, missedVideo } = texts.call
-        const text = event.missed ? (event.video ? missedVideo : missedVoice) : event.video ? video : voice
-        // A call that rings is posted at once. A missed call is a second message.
-        return { ...this.#plain(given, text), kind: event.missed ? 'missed_call' : 'call' }
-      }
+      case 'call':
+        return this.#call(given, event, texts.call)
       case 'undecryptable':
         return this.#plain(given, event.isAwaited === false ? texts.withheld : texts.waiting)
       case 'group':
         return this.#group(given, event)
     }
+  }
+
+  /** A call that rings is posted at once. A missed call is a second message. A rejected call was not missed. */
+  async #call(given: Composing, event: CallEvent, texts: Texts['call']): Promise<EventDraft | Skipped> {
+    const outcome = await this.#deps.callOutcomeOf(given.instance, event.id)
+    if (event.missed) {
+      if (outcome === 'rejected') return { skipped: 'filtered' }
+      return { ...this.#plain(given, event.video ? texts.missedVideo : texts.missedVoice), kind: 'missed_call' }
+    }
+    const call = event.video ? texts.video : texts.voice
+    return { ...this.#plain(given, outcome === undefined ? call : texts[outcome](call)), kind: 'call' }
   }
 
   async #message(given: Composing, event: MessageEvent): Promise<EventDraft> {

@@ -196,6 +196,7 @@ export class BridgeBed {
       return record && ({ record, openSession: this.session } as never)
     }
     return createInbound({
+      callOutcomeOf: () => Promise.resolve(undefined),
       config: this.#config(),
       settingsOf: this.settingsOf,
       clock,

@@ -52,6 +52,7 @@ export class BedProcess {
     const settingsOf = createSettingsOf(config, { find: (name) => accounts.find(name) })
     const both = { ...base, settingsOf, routing, identities, downstream: helpdesk }
     this.inbound = createInbound({
+      callOutcomeOf: () => Promise.resolve(undefined),
       ...both,
       instances: { find: (name) => accounts.find(name) as never, list: () => [] },
       network: { download: () => Promise.reject(new Error('no file')), unseal: () => null },
@@ -69,6 +70,10 @@ export class BedProcess {
       onSendStep,
       onOperationsMessage: () => undefined,
       onMembersAsked: () => undefined,
+      onInboxRow: (name, id) => {
+        this.inbound.inbound.acceptIfStored(name, id)
+      },
+      onLabelled: () => undefined,
       activityListener: () => subscriptions,
       stack: this.#owned,
     })
