@@ -29,6 +29,10 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/people': ['core', 'lib', ...storageRooms],
   'bridge/conversations': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/sync': ['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', ...storageRooms],
+  'bridge/contacts/import': [
+    ...['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/sync', ...storageRooms],
+  ],
+  'bridge/calls': ['core', 'lib', ...storageRooms],
   'bridge/groups': ['core', 'lib', 'bridge/people'],
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/inbound/compose': ['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],
@@ -37,10 +41,12 @@ const roomImports: Record<string, readonly string[]> = {
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
   'bridge/posting': ['core', 'lib', 'bridge/conversations', ...storageRooms],
+  jobs: ['core', 'lib', ...storageRooms],
   history: [
-    ...['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
+    ...['core', 'lib', 'ledger', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
+  adoption: ['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', ...storageRooms],
   'bridge/outbound/compose': ['core', 'lib', ...storageRooms],
   'bridge/outbound/send': [
     ...['core', 'lib', 'ledger', 'guard', 'bridge/people', ...storageRooms],
@@ -50,6 +56,10 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/outbound/accept': [
     ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
     ...['bridge/outbound/queue', 'bridge/outbound/send'],
+  ],
+  'bridge/outbound/direct': [
+    ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
+    ...['bridge/outbound/accept', 'bridge/outbound/send'],
   ],
   'bridge/outbound': [
     ...['core', 'lib', 'bridge/conversations', ...storageRooms],
@@ -71,7 +81,9 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...storageRooms,
   ],
-  'network/send': [...['core', 'lib', 'network/library', 'network/account', 'network/queries', 'network/files']],
+  'network/send': [
+    ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/queries', 'network/files'],
+  ],
   network: [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...[
@@ -97,8 +109,9 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
-    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'history'],
-    ...['setup', 'setup/checks', 'http', 'http/webhook'],
+    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
+    ...['bridge/contacts/import', 'bridge/outbound/direct'],
+    ...['adoption', 'history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }

@@ -1,11 +1,14 @@
 // Passes on what the network receives. The network is created before the parts that listen to it.
 
+import type { CallRejections } from '../bridge/calls/call-rejections.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { LabelReception } from '../core/labels.ts'
 import type { Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 
 type Listeners = {
+  /** Is told about received messages before `messages`: a notice about a call waits for its rejection. */
+  calls: Pick<CallRejections, 'received'>
   messages: Reception
   realtime: RealtimeReception
   history: HistoryReception
@@ -22,13 +25,14 @@ export class ReceptionRelay implements Reception, RealtimeReception, HistoryRece
   }
 
   onReceived(...received: Parameters<Reception['onReceived']>): void {
-    const { messages, onReceived } = this.#connected()
+    const { calls, messages, onReceived } = this.#connected()
+    calls.received(...received)
     messages.onReceived(...received)
     onReceived(...received)
   }
 
-  onNames(...names: Parameters<Reception['onNames']>): void {
-    this.#connected().messages.onNames(...names)
+  onNames(...names: Parameters<Reception['onNames']>): Promise<void> | undefined {
+    return this.#connected().messages.onNames(...names)
   }
 
   onPairs(...pairs: Parameters<Reception['onPairs']>): void {

@@ -14,12 +14,14 @@ export const statusOfCode = {
   SERVICE_INBOX_NOT_FOUND: 404,
   SERVICE_GROUP_NOT_FOUND: 404,
   SERVICE_JOB_NOT_FOUND: 404,
+  SERVICE_QUOTE_NOT_FOUND: 404,
   SERVICE_METHOD_NOT_ALLOWED: 405,
   SERVICE_REQUEST_TIMEOUT: 408,
   SERVICE_WAIT_TIMEOUT: 408,
   SERVICE_NOTHING_TO_RESUME: 409,
   SERVICE_NOT_PAIRING: 409,
   SERVICE_NOT_READY: 409,
+  SERVICE_KEY_REUSED: 409,
   SERVICE_AVATARS_DISABLED: 409,
   SERVICE_DELIVERY_PENDING: 409,
   SERVICE_NO_PUBLIC_URL: 409,
@@ -60,10 +62,14 @@ export type ErrorCode = keyof typeof statusOfCode
 
 export class BridgeError extends Error {
   readonly code: ErrorCode
+  /** After how many seconds the caller may repeat the request; undefined where the code alone decides. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode, message: string, options?: { cause: unknown }) {
-    super(message, options)
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+    const { retryAfterSeconds, ...rest } = options
+    super(message, rest)
     this.name = 'BridgeError'
     this.code = code
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }

@@ -1,29 +1,27 @@
 // Implements the helpdesk port for one inbox of a Chatwoot.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { AvatarFile, ContactsPage } from '../core/downstream.ts'
+import type { AvatarFile, ContactsPage, ConversationsPage, ListedMessage } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, ConversationStatus } from '../core/downstream.ts'
-import type { HelpdeskInbox, ImportConversation, MessageStatus, PendingSpec } from '../core/downstream.ts'
+import type { HelpdeskInbox, ImportConversation, MessageStatus, Opening, PendingSpec } from '../core/downstream.ts'
 import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
-import { translateReason } from '../core/reasons/reason.ts'
-import type { Locale } from '../core/reasons/sentences.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import { anything } from './chatwoot-calls.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
 import { readConversation, readMessage, readMessages, readOutgoing, readShownContact } from './chatwoot-json.ts'
 import { readTitles } from './account-json.ts'
-import { contactFields, ensureContact } from './contact-finder.ts'
+import { addAddress, contactFields, ensureContact } from './contact-finder.ts'
 import { contactsPage, removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
 import { ensureConversation } from './conversations/conversation-finder.ts'
+import { listInbox, listNewestMessages } from './conversations/list-inbox.ts'
 import { conversationsSince, toConversation } from './conversations/list-conversations.ts'
 import { listSourceIds } from './conversations/list-source-ids.ts'
 import { createPending } from './conversations/pending-conversation.ts'
 import { encodeMessage } from './encode-message.ts'
 import { readSurveyLink } from './survey-text.ts'
 
-/** `locale` is the language of the agents. */
-type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true>; locale: Locale }
+type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true> }
 
 const pageOfMessages = 100
 const maxReason = 500
@@ -70,15 +68,27 @@ export class ChatwootInbox implements HelpdeskInbox {
     return contactsPage(this.#client, page)
   }
 
+  conversationsPage(page: number): Promise<ConversationsPage> {
+    return listInbox(this.#client, page)
+  }
+
+  async newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]> {
+    return (await nullWhenGone(listNewestMessages(this.#client, conversationId, range))) ?? []
+  }
+
+  addAddress(contactId: number, sourceId: string): Promise<boolean> {
+    return addAddress(this.#client, contactId, sourceId)
+  }
+
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
-    except: readonly number[] = [],
-    beforeCreation: () => Promise<void> = () => Promise.resolve(),
+    opening: Opening = {},
   ): Promise<Conversation> {
+    const { except = [], status = 'open', beforeCreation = () => Promise.resolve() } = opening
     const key = ['conversation', this.#client.access, contact.sourceId, contact.id, mode, ...except].join('|')
-    const work = () => ensureConversation(this.#client, { contact, mode, except, beforeCreation }, this.#deps.uncertain)
-    return this.#deps.flights.run(key, work)
+    const wanted = { contact, mode, except, status, beforeCreation }
+    return this.#deps.flights.run(key, () => ensureConversation(this.#client, wanted, this.#deps.uncertain))
   }
 
   createPending(spec: PendingSpec): Promise<ImportConversation> {
@@ -160,7 +170,7 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   async setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void> {
     const path = `/conversations/${conversationId}/messages/${messageId}`
-    const json = { status, ...(reason !== undefined && { external_error: this.#inWords(reason) }) }
+    const json = { status, ...(reason !== undefined && { external_error: reason.slice(0, maxReason) }) }
     await this.#client.ask({ method: 'PATCH', path, about: 'message', json, read: readMessage })
   }
 
@@ -210,11 +220,6 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   timeZone(): Promise<string | null> {
     return this.#client.timeZone()
-  }
-
-  /** A longer reason contains foreign text, such as a file name. */
-  #inWords(reason: string): string {
-    return translateReason(reason.slice(0, 4 * maxReason), this.#deps.locale).slice(0, maxReason)
   }
 
   async #change(conversationId: number, action: string): Promise<void> {

@@ -46,6 +46,7 @@ import { labelsInside } from './labels/labels-inside.ts'
 import { findPerson } from './queries/find-person.ts'
 import { askGroupInfo } from './queries/group-info.ts'
 import { libraryKey } from './send/encode-content.ts'
+import { rejectCall } from './send/reject-call.ts'
 
 type Deps = ConnectionDeps & {
   onSignal: (signal: SessionSignal) => void
@@ -136,6 +137,15 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return this.#connection.groups
   }
 
+  async rejectCall(callId: NetworkMessageId, caller: Jid): Promise<boolean> {
+    const { account, creds, clock } = this.#deps
+    const { socket, inside } = this.#connection
+    if (account.calls.get(callId)?.isOver !== false) return false
+    const call = { callId, caller, own: jidOf(creds) }
+    await inside(() => rejectCall(call, { socket, clock, gone: this.#gone.signal }))
+    return true
+  }
+
   get labels(): NetworkLabels {
     return this.#labels
   }
@@ -208,7 +218,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   #listen(): void {
     const { creds, endpoint, clock } = this.#deps
-    const { socket, connectionKeys, phoneMessages, labels, inside } = this.#connection
+    const { socket, connectionKeys, phoneMessages, labels, names, inside } = this.#connection
     const events = new SessionEvents({
       socket,
       creds,
@@ -227,6 +237,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
         inside(() => {
           labels.begin()
         })
+        void inside(() => names.readMissed().catch(ignoreRejection))
       },
     })
     events.listen()

@@ -25,13 +25,8 @@ import type {
   WebhookSecretTable,
 } from './schema/accounts.ts'
 import { historyMessageSecrets } from './schema/history.ts'
-import type {
-  HistoryChatTable,
-  HistoryMessageTable,
-  ImportChatTable,
-  JobTable,
-  MessageDateTable,
-} from './schema/history.ts'
+import type { HistoryChatTable, HistoryMessageTable, ImportChatTable, MessageDateTable } from './schema/history.ts'
+import type { JobTable } from './schema/jobs.ts'
 import type { LabelAgreementTable, LabelledChatTable, LabelTable } from './schema/labels.ts'
 import { deliverySecrets } from './schema/ledger.ts'
 import type { AuditTable, DeliveryTable, UsageBatchTable, UsageTable } from './schema/ledger.ts'
@@ -43,6 +38,8 @@ import type {
   OpenedTable,
   OutboxTable,
   OutboxTotalsTable,
+  RejectedCallTable,
+  RequestKeyTable,
   SettledCallbackTable,
   UnfinishedTable,
 } from './schema/messages.ts'
@@ -84,7 +81,9 @@ export type Schema = {
   outbox: OutboxTable
   outbox_totals: OutboxTotalsTable
   settled_callbacks: SettledCallbackTable
+  request_keys: RequestKeyTable
   first_callbacks: FirstCallbackTable
+  rejected_calls: RejectedCallTable
   restrictions: RestrictionTable
   client_version: ClientVersionTable
   history_messages: HistoryMessageTable

@@ -24,6 +24,8 @@ const largeTables = [
   'deliveries',
   'outbox',
   'settled_callbacks',
+  'rejected_calls',
+  'request_keys',
   'history_messages',
   'history_chats',
   'message_dates',

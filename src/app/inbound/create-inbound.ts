@@ -45,7 +45,7 @@ export type InboundSet = {
   headerHistory: HeaderHistory
   opener: ConversationOpener
   /** Says to which helpdesk inbox an instance delivers. */
-  destinations: Pick<DestinationRouter, 'find' | 'waitForTarget' | 'hold'>
+  destinations: Pick<DestinationRouter, 'find' | 'isConfigured' | 'waitForTarget' | 'hold'>
   /** What imports post with. */
   posting: { composer: EventComposer; files: FileFetcher; poster: ExactlyOncePoster }
   /** Hears what the network receives. */
@@ -141,14 +141,13 @@ function createConversations(
   parts: InboundParts,
   { stores, people, groups, lostCallbacks: callbacks }: ConversationParts,
 ) {
-  const { config, clock, log, epoch } = parts
-  const mode = config.downstream.conversationMode
+  const { settingsOf, clock, log, epoch } = parts
   const store = stores.contacts
   const merger = new ContactMerger({ store, epoch, log })
-  const opener = new ConversationOpener({ store, epoch, clock, mode, lateCommitMs: lateCommitMsOf(parts) })
+  const opener = new ConversationOpener({ store, epoch, clock, settingsOf, lateCommitMs: lateCommitMsOf(parts) })
   const names = new ContactNames({ store, epoch })
-  const directory = new ConversationDirectory({ store, merger, opener, names, callbacks, epoch, clock, log, mode })
-  const groupWord = textsOf[config.inbound.locale].group
+  const directory = new ConversationDirectory({ store, merger, opener, names, callbacks, epoch, clock, log, settingsOf })
+  const groupWord = (instance: InstanceName) => textsOf[settingsOf(instance).locale].group
   const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (instance) => ownPerson(parts, instance) })
   return { contexts, directory, names, opener }
 }

@@ -4,6 +4,7 @@
 // is lost, we search for that conversation for as long as the helpdesk may still create it (20 s for Chatwoot). Only then do
 // we create another one.
 
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { DestinationKey } from '../../core/ids.ts'
@@ -15,7 +16,7 @@ type Deps = {
   store: ContactStore
   epoch: () => number
   clock: Clock
-  mode: 'new' | 'reopen'
+  settingsOf: SettingsOf
   /** How long after a lost answer the helpdesk may still create the conversation. */
   lateCommitMs: number
 }
@@ -69,7 +70,10 @@ export class ConversationOpener {
   }
 
   /** The contact of a chat. It is stored, so that later names reach it. */
-  async contactOf(spec: ContactSpec, { destination, helpdesk }: HelpdeskTarget): Promise<Contact> {
+  async contactOf(
+    spec: ContactSpec,
+    { destination, helpdesk }: { destination: Destination; helpdesk: Pick<HelpdeskInbox, 'ensureContact'> },
+  ): Promise<Contact> {
     const contact = await helpdesk.ensureContact(spec)
     await this.#saveContact(destination.key, contact, spec)
     return contact
@@ -99,12 +103,13 @@ export class ConversationOpener {
   }
 
   async #openWith(contact: Contact, spec: ContactSpec, key: ConversationKey, helpdesk: HelpdeskInbox) {
-    const { store, mode } = this.#deps
+    const { store, settingsOf } = this.#deps
     const { destination } = key
+    const { conversationMode, newConversationStatus: status } = settingsOf(key.instance)
     const openingSince = await this.#saveContact(destination, contact, spec)
     const others = await store.excludedConversations(key, contact.sourceId)
     const { id, newestMessageId } = await this.#create({ contact, destination, openingSince }, (beforeCreation) =>
-      helpdesk.ensureConversation(contact, mode, others, beforeCreation),
+      helpdesk.ensureConversation(contact, conversationMode, { except: others, status, beforeCreation }),
     )
     return this.#save(key, contact, id, newestMessageId)
   }

@@ -14,7 +14,7 @@ import { HistoryRemoval } from '../../../src/storage/stores/history/history-remo
 import { HistoryStore } from '../../../src/storage/stores/history/history-store.ts'
 import { ImportMarks } from '../../../src/storage/stores/history/import-marks.ts'
 import { ImportStore } from '../../../src/storage/stores/history/import-store.ts'
-import { JobStore } from '../../../src/storage/stores/history/job-store.ts'
+import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { MessageDateStore } from '../../../src/storage/stores/history/message-date-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
@@ -29,6 +29,8 @@ import { MessageMapStore } from '../../../src/storage/stores/messages/message-ma
 import { OfferStore } from '../../../src/storage/stores/messages/offer-store.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
+import { RejectedCallStore } from '../../../src/storage/stores/messages/rejected-call-store.ts'
+import { RequestKeyStore } from '../../../src/storage/stores/messages/request-key-store.ts'
 import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
 import { SendContextStore } from '../../../src/storage/stores/messages/send-context-store.ts'
 import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
@@ -73,6 +75,8 @@ function createStores(database: Database) {
     headers: new HeaderStore(database),
     outbox: new OutboxStore(database, epoch),
     transitions: new OutboxTransitions(database, epoch),
+    rejectedCalls: new RejectedCallStore(database, epoch),
+    requests: new RequestKeyStore(database, epoch),
     retries: new RetryStore(database, epoch),
     contexts: new SendContextStore(database, new ManualClock()),
     sent: new SentMessageStore(database, epoch),

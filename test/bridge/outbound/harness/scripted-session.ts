@@ -77,6 +77,10 @@ export class ScriptedSession implements NetworkSession {
     throw new Error('the phone has no history')
   }
 
+  rejectCall(): never {
+    throw new Error('nobody calls')
+  }
+
   markRead(keys: readonly MessageKey[]): Promise<void> {
     this.#network.reads.push(...keys)
     return Promise.resolve()
