@@ -46,6 +46,7 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'ledger', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
+  adoption: ['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', ...storageRooms],
   'bridge/outbound/compose': ['core', 'lib', ...storageRooms],
   'bridge/outbound/send': [
     ...['core', 'lib', 'ledger', 'guard', 'bridge/people', ...storageRooms],
@@ -110,7 +111,7 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
     ...['bridge/contacts/import', 'bridge/outbound/direct'],
-    ...['history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
+    ...['adoption', 'history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }

@@ -55,6 +55,7 @@ import { memberResults } from '../src/network/groups/member-results.ts'
 import { proto } from '../src/network/library/library.ts'
 import { readGroup } from '../src/network/groups/read-group.ts'
 import { findRevision } from '../src/network/version/version-numbers.ts'
+import { createIgnoreRule } from '../src/bridge/inbound/ignored-chats.ts'
 import { parseWebhookAddress, shownAddress } from '../src/setup/webhook-address.ts'
 import { hostileTexts, knownAttacks, writeHostile } from './harness/hostile-text.ts'
 import type { HostileText } from './harness/hostile-text.ts'
@@ -134,6 +135,9 @@ const readers: Record<string, (text: string) => unknown> = {
   'a choice': (text) => render({ type: 'choice', text, description: null }),
   'a place': (text) =>
     render({ type: 'location', latitude: 1, longitude: 1, name: text, address: null, caption: null, live: false }),
+  'a pattern of ignored chats': (text) => createIgnoreRule([text])({ kind: 'group', id: text }),
+  'a pattern with many stars': (text) =>
+    createIgnoreRule([`${'*a'.repeat(50)}*b`])({ kind: 'group', id: `${text}${'a'.repeat(text.length)}` }),
   'a card': (text) => render({ type: 'contacts', cards: [{ name: text, phones: [], organisation: null }] }),
   'an unknown kind': (text) => render({ type: 'unsupported', name: 'x', text }),
   'an ad': (text) => renderAd({ title: text, body: null, url: null }, texts),

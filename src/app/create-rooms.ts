@@ -8,6 +8,7 @@ import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
+import { createAdoptions, createAdoptRun } from './adoption/create-adoption.ts'
 import type { Base } from './base.ts'
 import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
@@ -120,6 +121,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
+    onLabelled: (labels) => {
+      sync.labels.onLabelled(labels)
+    },
   })
   const groups = createGroupService(base, {
     ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
@@ -150,11 +154,13 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf },
     pace: createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination)),
   })
+  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners, contacts_import: contactsImporter },
+    runners: { ...importer.runners, contacts_import: contactsImporter, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
+  const adoptions = createAdoptions(base, jobs.jobs, inbound)
   const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
@@ -192,6 +198,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     messages: inbound.reception,
     realtime: sync.reception,
     history: history.reception,
+    labels: sync.labels.reception,
     onReceived: sync.typing.received,
   })
   events.connect({
@@ -221,6 +228,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     importer,
     jobs,
     contactsImports: createContactsImports(base, jobs.jobs),
+    adoptions,
     history,
     setup,
     perInstance,

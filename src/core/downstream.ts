@@ -100,6 +100,31 @@ export type ListedContact = { id: number; identifier: string | null; sourceIds: 
 /** One page of all contacts of the account; `contacts` are those of this inbox. */
 export type ContactsPage = { contacts: readonly ListedContact[]; isLast: boolean }
 
+/** A conversation of this inbox, with its contact, as the helpdesk lists it. */
+export type ListedConversation = {
+  id: number
+  status: ConversationStatus
+  isHistory: boolean
+  isBlocked: boolean
+  /** Null while the conversation has no message. */
+  newestMessage: { id: number; at: number; sourceId: string | null } | null
+  lastActivityAt: number
+  contact: {
+    id: number
+    name: string
+    identifier: string | null
+    phone: string | null
+    attributes: Readonly<Record<string, unknown>>
+    /** The address of the contact under which the conversation began; null while it has no message. */
+    sourceId: string | null
+  }
+}
+
+export type ConversationsPage = { conversations: readonly ListedConversation[]; isLast: boolean }
+
+/** A message of a customer or to a customer. `createdAt` is in milliseconds. */
+export type ListedMessage = { id: number; sourceId: string; createdAt: number; isIncoming: boolean; content: string }
+
 export type AvatarFile = { bytes: Buffer; mimeType: string; fileName: string }
 
 export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed'
@@ -200,6 +225,12 @@ export type HelpdeskInbox = {
   removeAvatar(id: number): Promise<void>
   /** The contacts of the account, the newest first. The first page is 1. */
   contactsPage(page: number): Promise<ContactsPage>
+  /** All conversations of this inbox, those with the latest activity first. The first page is 1. */
+  conversationsPage(page: number): Promise<ConversationsPage>
+  /** The newest messages with a source id up to that id, oldest first. Not the private, deleted and automatic ones. */
+  newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]>
+  /** Gives the contact a source id in this inbox. False when another contact has it. */
+  addAddress(contactId: number, sourceId: string): Promise<boolean>
   /**
    * The newest conversation of the contact that is not resolved; else by `mode` the newest or a new one. Never one that holds
    * only history.
@@ -237,6 +268,10 @@ export type HelpdeskInbox = {
   /** `reason` is what agents read. */
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
+  /** The titles of the labels of a conversation; null when the conversation does not exist any more. */
+  labels(conversationId: number): Promise<string[] | null>
+  /** Replaces all labels of the conversation. */
+  setLabels(conversationId: number, titles: readonly string[]): Promise<void>
   /** Agents have no unread messages in the conversation any more. */
   markSeen(conversationId: number): Promise<void>
   /** Agents have the last message of the customer unread. */

@@ -283,8 +283,9 @@ export type PersonPair = { phone: string; lid: string }
 export type Reception = {
   /** The rows are stored already and come in order. After a restart the listener finds them in the inbox. */
   onReceived(instance: InstanceName, rows: readonly ReceivedRow[]): void
-  /** Best effort: the network sends names again. */
-  onNames(instance: InstanceName, names: readonly PersonNames[]): void
+  /** Resolves when the names are stored. After a rejection the names of the address book come again with another connection. */
+  onNames(instance: InstanceName, names: readonly PersonNames[]): Promise<void> | undefined
+  /** Best effort: the network sends pairs again. */
   onPairs(instance: InstanceName, pairs: readonly PersonPair[]): void
   /** The network received something that belongs to no chat, such as a status, a channel or a protocol message. */
   onPassedOver(instance: InstanceName, kind: string): void

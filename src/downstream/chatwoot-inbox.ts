@@ -1,7 +1,7 @@
 // Implements the helpdesk port for one inbox of a Chatwoot.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { AvatarFile, ContactsPage } from '../core/downstream.ts'
+import type { AvatarFile, ContactsPage, ConversationsPage, ListedMessage } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, ConversationStatus } from '../core/downstream.ts'
 import type { HelpdeskInbox, ImportConversation, MessageStatus, Opening, PendingSpec } from '../core/downstream.ts'
 import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
@@ -10,9 +10,11 @@ import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import { anything } from './chatwoot-calls.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
 import { readConversation, readMessage, readMessages, readOutgoing, readShownContact } from './chatwoot-json.ts'
-import { contactFields, ensureContact } from './contact-finder.ts'
+import { readTitles } from './account-json.ts'
+import { addAddress, contactFields, ensureContact } from './contact-finder.ts'
 import { contactsPage, removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
 import { ensureConversation } from './conversations/conversation-finder.ts'
+import { listInbox, listNewestMessages } from './conversations/list-inbox.ts'
 import { conversationsSince, toConversation } from './conversations/list-conversations.ts'
 import { listSourceIds } from './conversations/list-source-ids.ts'
 import { createPending } from './conversations/pending-conversation.ts'
@@ -64,6 +66,18 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   contactsPage(page: number): Promise<ContactsPage> {
     return contactsPage(this.#client, page)
+  }
+
+  conversationsPage(page: number): Promise<ConversationsPage> {
+    return listInbox(this.#client, page)
+  }
+
+  async newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]> {
+    return (await nullWhenGone(listNewestMessages(this.#client, conversationId, range))) ?? []
+  }
+
+  addAddress(contactId: number, sourceId: string): Promise<boolean> {
+    return addAddress(this.#client, contactId, sourceId)
   }
 
   ensureConversation(
@@ -163,6 +177,17 @@ export class ChatwootInbox implements HelpdeskInbox {
   async deleteMessage(conversationId: number, messageId: number): Promise<void> {
     const path = `/conversations/${conversationId}/messages/${messageId}`
     await nullWhenGone(this.#client.ask({ method: 'DELETE', path, about: 'message', read: anything }))
+  }
+
+  labels(conversationId: number): Promise<string[] | null> {
+    const path = `/conversations/${conversationId}/labels`
+    return nullWhenGone(this.#client.ask({ method: 'GET', path, about: 'conversation', read: readTitles }))
+  }
+
+  async setLabels(conversationId: number, titles: readonly string[]): Promise<void> {
+    const path = `/conversations/${conversationId}/labels`
+    const json = { labels: titles }
+    await this.#client.ask({ method: 'POST', path, about: 'conversation', json, read: readTitles })
   }
 
   markSeen(conversationId: number): Promise<void> {

@@ -88,6 +88,7 @@ export type Connection = {
   connectionKeys: ConnectionKeys
   sender: MessageSender
   presence: OwnPresence
+  names: NameListener
   queries: ServerQueries
   pictures: ProfilePictures
   groups: WhatsappGroups
@@ -136,7 +137,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   )
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
-  listenBeside(deps, socket)
+  const names = listenBeside(deps, socket)
   const labels = new AccountLabels({ ...deps, ...receiving, socket, connectionKeys, gone })
   if (!isLeaving) labels.listen()
   const queries = new ServerQueries({ socket, clock, gone, inside })
@@ -153,18 +154,20 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     forget: rosters.forget.bind(rosters),
   })
   const asking = { queries, pictures, groups, labels, historyRequests }
-  return { socket, connectionKeys, sender, presence, ...asking, phoneMessages, journal, inside }
+  return { socket, connectionKeys, sender, presence, names, ...asking, phoneMessages, journal, inside }
 }
 
 /** Listens to what the network tells beside messages. */
-function listenBeside({ account, creds, receiving, isLeaving }: ConnectionDeps, socket: WASocket): void {
-  new NameListener(receiving).listen(socket)
+function listenBeside({ account, creds, receiving, isLeaving }: ConnectionDeps, socket: WASocket): NameListener {
+  const names = new NameListener(receiving, socket)
+  names.listen()
   new TypingListener({ ...receiving, own: () => ownPerson(creds) }).listen(socket)
   learnTimersFromHistory(socket, account)
   noteMigrationSigns(socket, account.addressing)
-  if (isLeaving) return
+  if (isLeaving) return names
   acknowledgePassedOver({ ...receiving, socket })
   reportPictureChanges({ ...receiving, socket })
+  return names
 }
 
 type Asking = { socket: WASocket; queries: ServerQueries; gone: AbortSignal }

@@ -218,7 +218,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   #listen(): void {
     const { creds, endpoint, clock } = this.#deps
-    const { socket, connectionKeys, phoneMessages, labels, inside } = this.#connection
+    const { socket, connectionKeys, phoneMessages, labels, names, inside } = this.#connection
     const events = new SessionEvents({
       socket,
       creds,
@@ -237,6 +237,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
         inside(() => {
           labels.begin()
         })
+        void inside(() => names.readMissed().catch(ignoreRejection))
       },
     })
     events.listen()

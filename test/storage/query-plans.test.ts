@@ -25,6 +25,7 @@ const largeTables = [
   'outbox',
   'settled_callbacks',
   'rejected_calls',
+  'request_keys',
   'history_messages',
   'history_chats',
   'message_dates',
@@ -88,7 +89,7 @@ const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   ['history_messages_by_age', 'HistoryRemoval.prune'],
   ['history_messages_of_job', 'HistoryRemoval.prune', 'HistoryStore.outcomes', 'HistoryStore.removeStatements'],
   ['message_dates_due', 'MessageDateStore.due'],
-  ['label_agreements_due', 'LabelAgreementStore.due'],
+  ['label_agreements_due', 'LabelAgreementStore.due', 'LabelAgreementStore.nextDueAt'],
   ['labelled_chats_by_label', 'LabelStore.chatsWith'],
 ]
 

@@ -45,7 +45,7 @@ export type InboundSet = {
   headerHistory: HeaderHistory
   opener: ConversationOpener
   /** Says to which helpdesk inbox an instance delivers. */
-  destinations: Pick<DestinationRouter, 'find' | 'waitForTarget' | 'hold'>
+  destinations: Pick<DestinationRouter, 'find' | 'isConfigured' | 'waitForTarget' | 'hold'>
   /** What imports post with. */
   posting: { composer: EventComposer; files: FileFetcher; poster: ExactlyOncePoster }
   /** Hears what the network receives. */

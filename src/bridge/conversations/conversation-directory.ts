@@ -60,6 +60,7 @@ type Deps = {
 }
 
 type OutdatedListener = (chat: ChatContact) => void
+type KnownListener = (chat: ChatContact) => void
 
 const maxCached = 20_000
 const cachedMs = 3_600_000
@@ -76,6 +77,7 @@ export class ConversationDirectory implements PerInstance {
   readonly #heardResolved: BoundedMap<number>
   readonly #lanes = new KeyedLanes()
   readonly #outdatedListeners: OutdatedListener[] = []
+  readonly #knownListeners: KnownListener[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -86,6 +88,11 @@ export class ConversationDirectory implements PerInstance {
   /** The listener is called when the contact of a chat seems to have an old name. It must return quickly. */
   onOutdatedName(listener: OutdatedListener): void {
     this.#outdatedListeners.push(listener)
+  }
+
+  /** The listener is called when the chat has another conversation, or when the conversation is looked up again after a while. */
+  onKnown(listener: KnownListener): void {
+    this.#knownListeners.push(listener)
   }
 
   /**
@@ -128,6 +135,21 @@ export class ConversationDirectory implements PerInstance {
     // What is new does not go into a conversation that holds only history.
     if (!found || found.isHistory || (found.status === 'resolved' && !this.#reopens(key) && !mayReopen)) return null
     return isCurrent ? entry.open : { id: conversationId, newest: found.newestMessageId ?? 0 }
+  }
+
+  /** Takes over a conversation that the helpdesk has. False when the chat has a conversation already. */
+  adopt(
+    { instance, chatId }: Pick<ChatContact, 'instance' | 'chatId'>,
+    destination: DestinationKey,
+    known: KnownConversation,
+  ): Promise<boolean> {
+    const { store, epoch, clock } = this.#deps
+    const key = { instance, chat: chatId, destination }
+    return this.#lanes.run(textOf(key), async () => {
+      if (await store.findConversation(key)) return false
+      await store.saveConversation(epoch(), key, known, clock.now())
+      return true
+    })
   }
 
   /** The conversation is gone: the next message finds or opens another one. */
@@ -246,6 +268,7 @@ export class ConversationDirectory implements PerInstance {
     const open = { id: known.conversationId, sourceId: known.sourceId, newest }
     const entry: Entry = { known, open, checkedAt, merged: formerOf(chat) }
     this.#entries.set(textOf(key), entry)
+    for (const listener of this.#knownListeners) listener(chat)
     await this.#compareName(chat, key.destination, known.sourceId)
     return entry
   }

@@ -151,6 +151,7 @@ export const operationValues: Readonly<Record<string, Readonly<Record<string, re
   bulkCreateInstances: { state: ['qr_pending'], jid: [null] },
   checkInstance: brokenCheck,
   checkInstanceRoundTrip: brokenCheck,
+  adoptInbox: { status: ['pending'], from: ['evolution'] },
   changeGroupParticipants: { action: ['add'], count: [1] },
   cancelJob: { ...job, status: ['cancelled'], done: [3] },
   createGroup: { name: ['Deliveries'] },
@@ -184,6 +185,7 @@ export const wholeAnswers: Readonly<Record<string, unknown>> = {
 
 /** Request bodies that no schema describes, by the id of the operation. */
 export const wholeRequests: Readonly<Record<string, unknown>> = {
+  sendMessage: { to: '+5511888880001', text: 'Your order is ready.', idempotency_key: 'order 4711' },
   receiveCallback: {
     event: 'message_created',
     id: 42,

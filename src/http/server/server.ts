@@ -40,6 +40,8 @@ import { addHistoryRoutes } from '../routes/history.ts'
 import type { HistoryDeps } from '../routes/history.ts'
 import { addInstanceRoutes } from '../routes/instances.ts'
 import type { InstanceDeps } from '../routes/instances.ts'
+import { addAdoptRoutes } from '../routes/contacts/adopt.ts'
+import type { AdoptDeps } from '../routes/contacts/adopt.ts'
 import { addJobRoutes } from '../routes/jobs.ts'
 import type { JobDeps } from '../routes/jobs.ts'
 import { addDirectMessageRoutes } from '../routes/direct/direct-messages.ts'
@@ -103,6 +105,7 @@ export type ServerRoutes = {
   history: HistoryDeps
   jobs: JobDeps
   contactsImport: ContactsImportDeps
+  adopt: AdoptDeps
 }
 
 type Deps = {
@@ -166,6 +169,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)
   addContactsImportRoute(app, routes.contactsImport)
+  addAdoptRoutes(app, routes.adopt)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app)
   refuseOtherMethods()

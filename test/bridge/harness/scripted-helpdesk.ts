@@ -79,6 +79,18 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('contactsPage')
         return { contacts: [], isLast: true }
       },
+      conversationsPage: async () => {
+        await ask('conversationsPage')
+        return { conversations: [], isLast: true }
+      },
+      newestMessages: async () => {
+        await ask('newestMessages')
+        return []
+      },
+      addAddress: async () => {
+        await ask('addAddress')
+        return true
+      },
       ensureConversation: async ({ sourceId }, mode, { except, status = 'open', beforeCreation } = {}) => {
         await ask('ensureConversation')
         const found = this.#findConversation(key, sourceId, mode, except)
@@ -151,6 +163,8 @@ export class ScriptedHelpdesk implements Downstream {
         await this.agents.setStatus(...change)
       },
       deleteMessage: () => ask('deleteMessage'),
+      labels: () => Promise.resolve([]),
+      setLabels: () => Promise.resolve(),
       markSeen: () => ask('markSeen'),
       markUnread: () => ask('markUnread'),
       setTyping: () => ask('setTyping'),

@@ -9,7 +9,7 @@ import { send, sendToBob } from './harness/direct-calls.ts'
 
 for (const engine of engines) {
   describe(`on ${engine}`, { concurrency: 2 }, () => {
-    test('the spamguard blocks a repeated text, whoever sends it, and the key stays blocked', async () => {
+    test('the spamguard blocks a repeated text of a program or an agent, and the key stays blocked', async () => {
       await using world = await AgentWorld.open({ engine })
       await world.patch('n0', { spamguard_enabled: true })
       await sendToBob(world, { text: 'the same words' })

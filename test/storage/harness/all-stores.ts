@@ -21,6 +21,7 @@ import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
 import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
 import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
 import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
+import { AdoptedMessageStore } from '../../../src/storage/stores/messages/adopted-message-store.ts'
 import { FirstCallbackStore } from '../../../src/storage/stores/messages/first-callback-store.ts'
 import { HeaderStore } from '../../../src/storage/stores/messages/header-store.ts'
 import { InboxStore } from '../../../src/storage/stores/messages/inbox-store.ts'
@@ -30,6 +31,7 @@ import { OfferStore } from '../../../src/storage/stores/messages/offer-store.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
 import { RejectedCallStore } from '../../../src/storage/stores/messages/rejected-call-store.ts'
+import { RequestKeyStore } from '../../../src/storage/stores/messages/request-key-store.ts'
 import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
 import { SendContextStore } from '../../../src/storage/stores/messages/send-context-store.ts'
 import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
@@ -70,11 +72,13 @@ function createStores(database: Database) {
     inbox: new InboxStore(database),
     journal: new JournalStore(database),
     map: new MessageMapStore(database),
+    adopted: new AdoptedMessageStore(database),
     offers: new OfferStore(database),
     headers: new HeaderStore(database),
     outbox: new OutboxStore(database, epoch),
     transitions: new OutboxTransitions(database, epoch),
     rejectedCalls: new RejectedCallStore(database, epoch),
+    requests: new RequestKeyStore(database, epoch),
     retries: new RetryStore(database, epoch),
     contexts: new SendContextStore(database, new ManualClock()),
     sent: new SentMessageStore(database, epoch),

@@ -81,7 +81,8 @@ export class DirectMessages {
     const ref = await recipients.refOf(instance, message.to)
     if (message.quote != null) await this.#assertKnown(instance, ref, message.quote)
     const answer = await answers.within(withinMs, (deadline) => this.#accept(route, ref, { message, key, deadline }))
-    if (answer.kind === 'ignored' || answer.kind === 'undeliverable') throw new Error('a key was used twice at once')
+    if (answer.kind === 'ignored' || answer.kind === 'undeliverable')
+      throw new Error('a request with a free key is settled')
     return answer
   }
 

@@ -44,7 +44,7 @@ async function findCallback(database: Database, callback: CallbackKey): Promise<
   return found && { rowId: found.outbox_id }
 }
 
-/** The request with this key, whatever was requested. */
+/** The request with this key, also if something else was requested. */
 export async function findRequest(
   database: Database,
   { instance, requestKey }: Pick<RequestKey, 'instance' | 'requestKey'>,
