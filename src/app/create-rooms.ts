@@ -121,6 +121,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ownChanges: outbound.ownChanges,
     helpdeskDatabase,
     sessionOf: (instance) => instances.find(instance)?.openSession,
+    isBusy: (instance) => inbound.inbound.isBusy(instance),
     targetOf: (instance) => inbound.destinations.find(instance),
   })
 

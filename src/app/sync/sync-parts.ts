@@ -30,6 +30,8 @@ export type SyncParts = Pick<
   helpdeskDatabase: Pick<HelpdeskDatabase, 'serves' | 'rewriteHeaders'> | null
   /** Undefined while the instance is not connected. */
   sessionOf: (instance: InstanceName) => NetworkSession | undefined
+  /** Whether received messages of the instance are under way to the helpdesk. */
+  isBusy: (instance: InstanceName) => boolean
   /** The helpdesk inbox of the instance, held or not; null when there is none. Rejects when it cannot be identified. */
   targetOf: (instance: InstanceName) => Promise<{ destination: Destination; helpdesk: HelpdeskInbox } | null>
 }

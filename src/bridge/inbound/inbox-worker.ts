@@ -121,6 +121,11 @@ export class InboxWorker implements PerInstance {
     return { pending, parked: this.#deps.parked.count }
   }
 
+  /** Whether rows of the instance are not off the inbox yet. */
+  isBusy(instance: InstanceName): boolean {
+    return (this.#live.get(instance)?.pending ?? 0) > 0
+  }
+
   queues(): { chats: number; longest: number } {
     const { chats, longest } = this.#queues.counts()
     return { chats, longest }

@@ -133,6 +133,30 @@ test('an instance asks the network five times a second at most, also for a resyn
   }
 })
 
+test('a resync waits while received messages are under way, for a second at most; live events do not wait', async () => {
+  await using stack = new AsyncDisposableStack()
+  const bed = await AvatarBed.open(stack)
+  bed.busy.add('a')
+  bed.avatars.resync('a', person(1), 1)
+  bed.avatars.resync('b', person(2), 2)
+  await bed.counts({ wa_miss: 1 })
+  await bed.clock.advance(990)
+  assert.deepEqual(bed.asked, [addressOf(2)], 'only the other instance has asked')
+  await bed.clock.advance(10)
+  await bed.counts({ wa_miss: 2 })
+  bed.avatars.resync('a', person(3), 3)
+  await bed.clock.advance(500)
+  bed.seen(4)
+  await bed.clock.advance(10)
+  await bed.counts({ wa_miss: 3 })
+  assert.deepEqual(bed.asked.slice(1), [addressOf(1), addressOf(4)])
+  await bed.clock.advance(500)
+  assert.equal(bed.asked.length, 3, 'messages are still under way')
+  bed.busy.clear()
+  await bed.clock.advance(10)
+  await bed.counts({ wa_miss: 4 })
+})
+
 test('after a day offline 500 people write for the first time, and the network is asked once a second', async () => {
   await using stack = new AsyncDisposableStack()
   const bed = await AvatarBed.open(stack)

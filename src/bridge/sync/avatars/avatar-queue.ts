@@ -2,7 +2,8 @@
 //
 // Pictures of live events come before those of a resync. An instance asks the network five times a second at most, and once a
 // second while many live events wait: more questions would delay messages, and an account that asks for hundreds of pictures at
-// once looks like a robot. After a day offline, for example, many people write for the first time in the same minute.
+// once looks like a robot. After a day offline, for example, many people write for the first time in the same minute. A picture of
+// a resync also waits until no received message is under way, for a second at most.
 //
 // The queue is bounded: when it is full, the oldest task is dropped. A pause stops one instance, and its tasks wait.
 
@@ -33,6 +34,8 @@ export type TaskEnd = Pause | 'asked' | 'unasked'
 
 type Deps = {
   clock: Clock
+  /** Whether received messages of the instance are under way to the helpdesk. */
+  isBusy: (instance: InstanceName) => boolean
   /** Must not reject. */
   work: (task: AvatarTask, signal: AbortSignal) => Promise<TaskEnd>
   /** The task is not done: the queue is full, or another task of the same chat waits. */
@@ -48,6 +51,8 @@ type Waiting = {
   cancelPause: (() => void) | undefined
   /** Set until the next picture of the instance may be looked at. */
   cancelPace: (() => void) | undefined
+  /** How often the next picture of the resync has waited for received messages. */
+  waits: number
 }
 
 type Begun = { task: AvatarTask; waiting: Waiting; cancelPace: () => void }
@@ -57,6 +62,8 @@ const paceMs = 200
 /** The pace while more live events wait than a screen shows chats. */
 const crowdedPaceMs = 1000
 const crowd = 20
+const busyPaceMs = 10
+const mostWaits = 100
 const most = { live: 1000, resync: 3000 }
 
 export class AvatarQueue {
@@ -110,6 +117,7 @@ export class AvatarQueue {
       stopping: new AbortController(),
       cancelPause: undefined,
       cancelPace: undefined,
+      waits: 0,
     }))
   }
 
@@ -124,18 +132,27 @@ export class AvatarQueue {
 
   #take(): Begun | undefined {
     for (const [instance, waiting] of this.#instances) {
-      if (waiting.cancelPause || waiting.cancelPace) continue
+      if (waiting.cancelPause || waiting.cancelPace || this.#waitsForMessages(instance, waiting)) continue
       const task = firstOf(waiting.live) ?? firstOf(waiting.resync)
       if (!task) continue
       this.#instances.delete(instance)
       this.#instances.set(instance, waiting)
-      return { task, waiting, cancelPace: this.#pace(waiting) }
+      waiting.waits = 0
+      const cancelPace = this.#pace(waiting, waiting.live.size > crowd ? crowdedPaceMs : paceMs)
+      return { task, waiting, cancelPace }
     }
     return undefined
   }
 
-  #pace(waiting: Waiting): () => void {
-    const ms = waiting.live.size > crowd ? crowdedPaceMs : paceMs
+  #waitsForMessages(instance: InstanceName, waiting: Waiting): boolean {
+    const { live, resync, waits } = waiting
+    if (live.size > 0 || resync.size === 0 || waits === mostWaits || !this.#deps.isBusy(instance)) return false
+    waiting.waits++
+    this.#pace(waiting, busyPaceMs)
+    return true
+  }
+
+  #pace(waiting: Waiting, ms: number): () => void {
     const cancelPace = this.#deps.clock.after(ms, () => {
       waiting.cancelPace = undefined
       this.#start()

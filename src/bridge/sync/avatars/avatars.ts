@@ -16,6 +16,8 @@ import type { AvatarUpdate } from './avatar-update.ts'
 type Deps = {
   update: Pick<AvatarUpdate, 'run'>
   counts: Pick<RealtimeCounts, 'count'>
+  /** Whether received messages of the instance are under way to the helpdesk. */
+  isBusy: (instance: InstanceName) => boolean
   /** SERVICE_AVATAR_REFRESH_TTL */
   ttlMs: number
   clock: Clock
@@ -35,10 +37,10 @@ export class Avatars implements PerInstance {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    const { clock, ttlMs } = deps
+    const { clock, ttlMs, isBusy } = deps
     this.#rests = new BoundedMap({ clock, max: maxRemembered, ttlMs })
     this.#queue = new AvatarQueue({
-      clock,
+      ...{ clock, isBusy },
       work: (task, signal) => this.#work(task, signal),
       onDropped: (task) => {
         if (task.why === 'seen') this.#rests.delete(keyOf(task))

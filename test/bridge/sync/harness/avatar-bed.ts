@@ -45,6 +45,8 @@ export class AvatarBed {
   /** Runs before the file of a picture is there. */
   beforeFile: (address: string) => void = () => undefined
   isConnected = true
+  /** The instances whose received messages are under way. */
+  readonly busy = new Set<string>()
   pages: (page: number) => { contacts: ListedContact[]; isLast: boolean } = () => ({ contacts: [], isLast: true })
   #uploads = 0
   readonly #create: () => Avatars
@@ -67,7 +69,8 @@ export class AvatarBed {
     const count = (_: string, __: string, result: string) => {
       this.counted[result] = (this.counted[result] ?? 0) + 1
     }
-    this.#create = () => new Avatars({ update, counts: { count }, ttlMs: 24 * hourMs, clock, log })
+    const isBusy = (instance: string) => this.busy.has(instance)
+    this.#create = () => new Avatars({ update, counts: { count }, isBusy, ttlMs: 24 * hourMs, clock, log })
     this.avatars = this.#create()
     this.resync = new AvatarResync({ targetOf, avatars: this.avatars, clock })
   }
