@@ -37,8 +37,9 @@ const roomImports: Record<string, readonly string[]> = {
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
   'bridge/posting': ['core', 'lib', 'bridge/conversations', ...storageRooms],
+  jobs: ['core', 'lib', ...storageRooms],
   history: [
-    ...['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
+    ...['core', 'lib', 'ledger', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
   'bridge/outbound/compose': ['core', 'lib', ...storageRooms],
@@ -95,7 +96,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
-    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'history'],
+    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'history', 'jobs'],
     ...['setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],

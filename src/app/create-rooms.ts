@@ -2,7 +2,8 @@
 // created first, carry what has to go the other way.
 
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
-import type { ImportRunner } from '../history/jobs/import-runner.ts'
+import type { HistoryJob } from '../core/jobs/job.ts'
+import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
@@ -10,8 +11,10 @@ import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
+import { createImporter } from './history/create-importer.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
+import { createJobs } from './jobs/create-jobs.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
@@ -26,8 +29,8 @@ export type RoomOptions = {
   onSendStep?: (step: SendStep) => Promise<void>
   /** How long an uncertain post is looked for before it is repeated. */
   lateCommitMs?: number
-  /** Runs the jobs in place of the importer. */
-  importRunner?: ImportRunner
+  /** Runs the jobs of the history in place of the importer. */
+  importRunner?: JobRunner<HistoryJob>
   /** Where the checks of the set-up look for free space and for ffmpeg. */
   machine?: Machine
   /** Aborted when the process is asked to stop. */
@@ -125,11 +128,17 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     targetOf: (instance) => inbound.destinations.find(instance),
   })
 
-  const history = createHistory(base, {
-    ...{ database, epoch, idFloorMs, instances, inbound, downstream, helpdeskDatabase, metrics },
+  const importer = createImporter(base, {
+    ...{ database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
+  const jobs = createJobs(base, {
+    ...{ database, epoch, idFloorMs },
+    runners: { ...importer.runners },
+    ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
+  })
+  const history = createHistory(base, { database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
@@ -145,6 +154,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     // The workers and the jobs leave first: what they have under way could fill the memory of another part again.
     inboxWorker,
     outboxWorker,
+    // The part of the history that starts jobs looks at them when it takes an instance.
+    jobs.jobs,
     ...history.perInstance,
     ...inboundMemory,
     ...outboundMemory,
@@ -184,6 +195,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     outbound,
     groups,
     sync,
+    importer,
+    jobs,
     history,
     setup,
     perInstance,

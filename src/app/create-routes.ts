@@ -78,6 +78,6 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       ...{ banRisk: outbound.banRisk, limits: outbound.limits },
     },
     history: { instances, imports: rooms.history.imports, days: config.history.days },
-    jobs: { instances, jobs: rooms.history.jobs, imports: rooms.history.imports },
+    jobs: rooms.jobs,
   }
 }

@@ -4,7 +4,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { BridgeError } from '../core/errors.ts'
-import { clampHistoryDays, longestHistoryDays } from '../core/history/job.ts'
+import { clampHistoryDays, longestHistoryDays } from '../core/jobs/history-jobs.ts'
 import { longestProxyUrl, networkProxyRule, parseNetworkProxy } from '../core/network-proxy.ts'
 import { isEventUrl, isSubscriberUrl } from '../core/lifecycle/subscriber.ts'
 import { ownerTagPattern } from '../core/tenant.ts'

@@ -25,13 +25,8 @@ import type {
   WebhookSecretTable,
 } from './schema/accounts.ts'
 import { historyMessageSecrets } from './schema/history.ts'
-import type {
-  HistoryChatTable,
-  HistoryMessageTable,
-  ImportChatTable,
-  JobTable,
-  MessageDateTable,
-} from './schema/history.ts'
+import type { HistoryChatTable, HistoryMessageTable, ImportChatTable, MessageDateTable } from './schema/history.ts'
+import type { JobTable } from './schema/jobs.ts'
 import { deliverySecrets } from './schema/ledger.ts'
 import type { AuditTable, DeliveryTable, UsageBatchTable, UsageTable } from './schema/ledger.ts'
 import { inboxSecrets, messageMapSecrets, outboxSecrets, unfinishedSecrets } from './schema/messages.ts'

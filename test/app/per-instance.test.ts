@@ -57,7 +57,7 @@ const usedParts = [
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
   'src/guard/restrictions.ts',
-  'src/history/jobs/jobs.ts',
+  'src/jobs/jobs.ts',
   'src/history/kept/kept-history.ts',
   'src/http/webhook/callback-refusals.ts',
   'src/http/webhook/clock-differences.ts',

@@ -7,8 +7,8 @@ import { ignoreRejection } from '../../lib/ignore.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { ImportStopped } from '../jobs/import-runner.ts'
-import { isStorageAway } from '../is-storage-away.ts'
+import { JobStopped } from '../../core/jobs/job-runner.ts'
+import { isStorageAway } from '../../storage/is-storage-away.ts'
 import { judgeImportFailure, noFailures } from './import-failure.ts'
 import type { Destinations } from './import-work.ts'
 
@@ -38,7 +38,7 @@ export class ImportAttempts {
     try {
       return await orAbort(repeated, signal)
     } catch (error) {
-      if (!(signal.reason instanceof ImportStopped)) await repeated.catch(ignoreRejection)
+      if (!(signal.reason instanceof JobStopped)) await repeated.catch(ignoreRejection)
       throw error
     }
   }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { DownstreamFailure } from '../../core/downstream.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
-import { isStorageAway } from '../is-storage-away.ts'
+import { isStorageAway } from '../../storage/is-storage-away.ts'
 import { judgeImportFailure, noFailures } from './import-failure.ts'
 
 function failure(kind: DownstreamFailure, details?: ConstructorParameters<typeof DownstreamError>[2]) {

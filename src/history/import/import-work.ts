@@ -1,14 +1,14 @@
 // The words of a running import: the chat that is imported, and the parts of other rooms that the import uses.
 
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
-import type { Job } from '../../core/history/job.ts'
+import type { HistoryJob } from '../../core/jobs/job.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { ChatContact, OpenConversation } from '../../bridge/conversations/conversation-directory.ts'
 import type { ImportChat } from '../../storage/stores/history/import-store.ts'
 
 /** A chat whose messages are being posted. */
 export type ChatWork = {
-  job: Job
+  job: HistoryJob
   chat: ImportChat
   /** The chat as it is known now: two records of a person may become one meanwhile. */
   contact: ChatContact

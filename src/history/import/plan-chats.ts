@@ -2,7 +2,7 @@
 
 import { chatJid, groupChatId, groupIdOf, groupJid, lidJid, parseChat, phoneJid } from '../../core/address.ts'
 import type { Chat } from '../../core/address.ts'
-import type { Job } from '../../core/history/job.ts'
+import type { HistoryJob } from '../../core/jobs/job.ts'
 import type { ChatId, InstanceName, Jid } from '../../core/ids.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
 import type { People } from '../../bridge/people/people.ts'
@@ -18,7 +18,7 @@ export type PlanDeps = {
   isIgnored: (chat: Chat) => boolean
 }
 
-type PlannedJob = Pick<Job, 'type' | 'instance' | 'params'>
+type PlannedJob = Pick<HistoryJob, 'type' | 'instance' | 'params'>
 
 /** Each person and each group once. A person of whom we have no record goes by the address. */
 export async function planChats(deps: PlanDeps, job: PlannedJob, since: number): Promise<PlannedChat[]> {

@@ -8,7 +8,7 @@ import { assertRefused } from '../../harness/assertions.ts'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
-import { sampleResult } from '../../history/harness/scripted-runner.ts'
+import { sampleResult } from '../../jobs/harness/scripted-runner.ts'
 import { ImportWorld } from './harness/import-world.ts'
 
 const bob = '5511988880001'

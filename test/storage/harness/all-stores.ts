@@ -14,7 +14,7 @@ import { HistoryRemoval } from '../../../src/storage/stores/history/history-remo
 import { HistoryStore } from '../../../src/storage/stores/history/history-store.ts'
 import { ImportMarks } from '../../../src/storage/stores/history/import-marks.ts'
 import { ImportStore } from '../../../src/storage/stores/history/import-store.ts'
-import { JobStore } from '../../../src/storage/stores/history/job-store.ts'
+import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { MessageDateStore } from '../../../src/storage/stores/history/message-date-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'

@@ -1,13 +1,10 @@
-// Translates jobs and their results to the JSON of the API.
+// Translates the jobs that import history to the JSON of the API.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { jobStatuses, jobTypes } from '../core/history/job.ts'
-import type { ImportProgress, ImportResult, Job } from '../core/history/job.ts'
-import type { InstanceName } from '../core/ids.ts'
-import { nullable, Timestamp, toTimestamp } from './schemas.ts'
-
-export const JobStatus = Type.Unsafe<(typeof jobStatuses)[number]>({ type: 'string', enum: [...jobStatuses] })
+import type { InstanceName } from '../../core/ids.ts'
+import type { ImportProgress, ImportResult } from '../../core/jobs/history-jobs.ts'
+import { nullable, Timestamp, toTimestamp } from '../schemas.ts'
 
 export const ImportedAll = Type.Object(
   {
@@ -41,7 +38,7 @@ export const ImportedChat = Type.Object(
   { title: 'ImportedChat' },
 )
 
-const Progress = Type.Object(
+export const ImportProgressBody = Type.Object(
   {
     done: Type.Integer({ description: 'Chats that are done' }),
     total: Type.Integer({ description: 'All chats of the job' }),
@@ -52,40 +49,8 @@ const Progress = Type.Object(
     errors: Type.Integer(),
     estimated_end_at: nullable(Timestamp),
   },
-  { title: 'JobProgress', description: 'The counts other than done and total are messages' },
+  { title: 'ImportProgress', description: 'The counts other than done and total are messages' },
 )
-
-export const JobBody = Type.Object(
-  {
-    id: Type.String(),
-    type: Type.Unsafe<(typeof jobTypes)[number]>({
-      type: 'string',
-      enum: [...jobTypes],
-      description: 'history_all: import-all; history_chat: import; history_pairing: after the account was linked',
-    }),
-    instance: Type.String(),
-    status: JobStatus,
-    progress: Progress,
-    created_at: Timestamp,
-    started_at: nullable(Timestamp),
-    ended_at: nullable(Timestamp),
-    error: nullable(Type.String({ description: 'Why the job failed' })),
-    result: nullable(ImportedAll),
-  },
-  { title: 'Job' },
-)
-
-export function toJobBody(job: Job): Static<typeof JobBody> {
-  return {
-    ...{ id: job.id, type: job.type, instance: job.instance, status: job.status },
-    progress: toProgress(job.progress),
-    created_at: toTimestamp(job.createdAt),
-    started_at: job.startedAt === null ? null : toTimestamp(job.startedAt),
-    ended_at: job.endedAt === null ? null : toTimestamp(job.endedAt),
-    error: job.error,
-    result: job.result && toImportedAll(job.instance, job.result),
-  }
-}
 
 export function toImportedAll(instance: InstanceName, result: ImportResult): Static<typeof ImportedAll> {
   const { chats, scanned, imported, skipped, noAnchor, errors, posted } = result
@@ -107,7 +72,12 @@ export function toImportedChat(instance: InstanceName, result: ImportResult): St
   }
 }
 
-function toProgress({ seen, kept, estimatedEndAt, ...counts }: ImportProgress): Static<typeof Progress> {
+export function toImportProgress({
+  seen,
+  kept,
+  estimatedEndAt,
+  ...counts
+}: ImportProgress): Static<typeof ImportProgressBody> {
   const estimated_end_at = estimatedEndAt === null ? null : toTimestamp(estimatedEndAt)
   return { ...counts, messages_seen: seen, messages_kept: kept, estimated_end_at }
 }

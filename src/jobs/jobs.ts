@@ -1,26 +1,26 @@
-// The jobs of all instances: adds, runs and cancels them. Each instance runs one job at a time, the oldest first; the jobs
-// of different instances run side by side.
+// The jobs of all instances: adds, runs and cancels them. Each instance runs one job of a family at a time, the oldest first.
+// Jobs of different families, and those of different instances, run side by side.
 
-import type { AuditRecord } from '../../core/audit.ts'
-import { BridgeError } from '../../core/errors.ts'
-import { historyDisabledSentence } from '../../core/history/history-disabled.ts'
-import { noProgress } from '../../core/history/job.ts'
-import type { ImportParams, Job } from '../../core/history/job.ts'
-import type { InstanceName } from '../../core/ids.ts'
-import type { PerInstance } from '../../core/per-instance.ts'
-import { ignoreRejection } from '../../lib/ignore.ts'
-import { retryUntil } from '../../lib/retry.ts'
-import type { JobStore } from '../../storage/stores/history/job-store.ts'
+import type { AuditRecord } from '../core/audit.ts'
+import { BridgeError } from '../core/errors.ts'
+import type { InstanceName } from '../core/ids.ts'
+import { changeJob, familyOf, noProgressOf } from '../core/jobs/job.ts'
+import type { Job, JobFamily, JobOrder, JobType } from '../core/jobs/job.ts'
+import type { PerInstance } from '../core/per-instance.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
+import { retryUntil } from '../lib/retry.ts'
+import type { JobStore } from '../storage/stores/jobs/job-store.ts'
 import { cancelled, JobRun } from './job-run.ts'
 import type { JobRunDeps } from './job-run.ts'
-import { ruleOn } from './job-rules.ts'
-import type { Order } from './job-rules.ts'
+import { isUnsent, ruleOn } from './job-rules.ts'
+import { runnerFor } from './job-runners.ts'
+import type { JobRunners } from './job-runners.ts'
 
 type Deps = JobRunDeps & {
   store: Pick<JobStore, 'create' | 'find' | 'list' | 'unfinished' | 'begin' | 'end' | 'remove'>
+  /** Jobs without a runner fail when their instance is taken. */
+  runners: JobRunners
   newId: () => string
-  /** False while imports are switched off: jobs that have not ended fail when their instance is taken. */
-  isOn: boolean
 }
 
 /** A job, and its end: resolves when it has completed, rejects when it fails or is stopped. */
@@ -47,13 +47,13 @@ export class Jobs implements PerInstance {
   }
 
   async take(instance: InstanceName): Promise<void> {
-    const unfinished = await this.#deps.store.unfinished(instance)
-    if (!this.#deps.isOn) for (const job of unfinished) await this.#giveUp(job)
-    const jobs = this.#deps.isOn ? unfinished : []
-    this.#runs.set(
-      instance,
-      jobs.map((job) => new JobRun(this.#deps, job, { isHeld: isUnsent(job) })),
-    )
+    const runs: JobRun[] = []
+    for (const job of await this.#deps.store.unfinished(instance)) {
+      const runner = runnerFor(this.#deps.runners, job.type)
+      if ('off' in runner) await this.#giveUp(job, runner.off)
+      else runs.push(new JobRun(this.#deps, runner, job, { isHeld: isUnsent(job) }))
+    }
+    this.#runs.set(instance, runs)
     this.#runNext(instance)
   }
 
@@ -64,31 +64,30 @@ export class Jobs implements PerInstance {
   }
 
   /** Adds a job, or returns the one under way that does the same. The audit entries are stored with a new job. */
-  async add(instance: InstanceName, order: Order, audits: readonly AuditRecord[] = []): Promise<AddedJob> {
+  async add(instance: InstanceName, order: JobOrder, audits: readonly AuditRecord[] = []): Promise<AddedJob> {
     const runs = this.#runsOf(instance).filter((run) => !run.isStopped)
     const ruling = ruleOn(
       order,
       runs.map(({ job }) => job),
     )
     if ('refuse' in ruling) throw underWay(ruling.refuse)
-    const same = 'share' in ruling && runs.find(({ job }) => job.id === ruling.share)
+    const same = 'share' in ruling && runs.find(({ job }) => job.id === ruling.share.id)
     const run = same || (await this.#create(instance, order, audits))
     return { job: run.job, completed: run.completed }
   }
 
-  /** The phone has begun to send its history. The job waits for startPairing. A second call has no effect before that. */
-  async announcePairing(instance: InstanceName, params: ImportParams): Promise<void> {
-    if (!this.isPairingAnnounced(instance)) await this.#create(instance, { type: 'history_pairing', params }, [])
+  /** Adds a job that waits for `release`. Has no effect while such a job of the type waits. */
+  async addHeld(instance: InstanceName, order: JobOrder): Promise<void> {
+    if (!this.isHeld(instance, order.type)) await this.#create(instance, order, [], { isHeld: true })
   }
 
-  /** The phone has sent its history. */
-  startPairing(instance: InstanceName): void {
-    for (const run of this.#runs.get(instance) ?? []) run.isHeld = false
+  release(instance: InstanceName, type: JobType): void {
+    for (const run of this.#runs.get(instance) ?? []) if (run.job.type === type) run.isHeld = false
     this.#runNext(instance)
   }
 
-  isPairingAnnounced(instance: InstanceName): boolean {
-    return this.#runs.get(instance)?.some(({ isHeld }) => isHeld) ?? false
+  isHeld(instance: InstanceName, type: JobType): boolean {
+    return this.#runs.get(instance)?.some(({ job, isHeld }) => isHeld && job.type === type) ?? false
   }
 
   /** Newest first. */
@@ -111,7 +110,7 @@ export class Jobs implements PerInstance {
     const end = { status: 'cancelled', endedAt: clock.now(), progress, error: null, result: null } as const
     const isStored = await store.end(id, end, audits(job))
     const run = this.#find(job)
-    const ended = isStored ? { ...job, ...end } : await store.find(id)
+    const ended = isStored ? changeJob(job, end) : await store.find(id)
     // The answer to an earlier cancellation was lost when the job is still run here although it is cancelled.
     if (ended?.status !== 'cancelled' || (!isStored && !run)) throw over(id)
     void run?.stop('cancelled', cancelled())
@@ -121,17 +120,22 @@ export class Jobs implements PerInstance {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
-    const sentence = 'the service stops, and the import goes on when it has started: GET /api/jobs shows it'
+    const sentence = 'the service stops, and the job goes on when it has started: GET /api/jobs shows it'
     const runs = [...this.#runs.values()].flat()
     await Promise.all(runs.map((run) => run.stop('stopping', new BridgeError('SERVICE_STOPPING', sentence))))
   }
 
-  async #create(instance: InstanceName, { type, params }: Order, audits: readonly AuditRecord[]): Promise<JobRun> {
-    const { store, clock, newId } = this.#deps
-    const times = { createdAt: clock.now(), startedAt: null, endedAt: null }
-    const empty = { progress: noProgress, error: null, result: null }
-    const job: Job = { id: newId(), type, instance, status: 'pending', params, ...times, ...empty }
-    const run = new JobRun(this.#deps, job, { isHeld: isUnsent(job) })
+  async #create(
+    instance: InstanceName,
+    order: JobOrder,
+    audits: readonly AuditRecord[],
+    { isHeld }: { isHeld: boolean } = { isHeld: false },
+  ): Promise<JobRun> {
+    const { store, clock, newId, runners } = this.#deps
+    const runner = runnerFor(runners, order.type)
+    if ('off' in runner) throw new BridgeError('SERVICE_INTERNAL', runner.off)
+    const job = newJob(order, { id: newId(), instance, createdAt: clock.now() })
+    const run = new JobRun(this.#deps, runner, job, { isHeld })
     this.#runsOf(instance).push(run)
     try {
       await run.store(store.create(job, audits))
@@ -149,12 +153,16 @@ export class Jobs implements PerInstance {
   #runNext(instance: InstanceName): void {
     const runs = this.#runs.get(instance)
     if (!this.#isStarted || this.#stopping.signal.aborted || !runs) return
-    if (runs.some((run) => run.isRunning)) return
-    const next = runs.find((run) => run.mayStart)
-    void next?.run().then(() => {
-      this.#drop(next)
-      this.#runNext(instance)
-    })
+    const busy = new Set<JobFamily>(runs.filter((run) => run.isRunning).map(({ job }) => familyOf(job.type)))
+    for (const next of runs.filter((run) => run.mayStart)) {
+      const family = familyOf(next.job.type)
+      if (busy.has(family)) continue
+      busy.add(family)
+      void next.run().then(() => {
+        this.#drop(next)
+        this.#runNext(instance)
+      })
+    }
   }
 
   #runsOf(instance: InstanceName): JobRun[] {
@@ -169,7 +177,7 @@ export class Jobs implements PerInstance {
 
   #withProgress(stored: Job): Job {
     const run = stored.endedAt === null ? this.#find(stored) : undefined
-    return run ? { ...stored, progress: run.job.progress } : stored
+    return run ? changeJob(stored, { progress: run.job.progress }) : stored
   }
 
   #drop(run: JobRun): void {
@@ -187,26 +195,20 @@ export class Jobs implements PerInstance {
     void retryUntil(options, () => store.remove(id)).catch(ignoreRejection)
   }
 
-  async #giveUp({ id, progress }: Job): Promise<void> {
+  async #giveUp({ id, progress }: Job, error: string): Promise<void> {
     const { store, clock } = this.#deps
-    const end = {
-      status: 'failed',
-      endedAt: clock.now(),
-      progress,
-      error: historyDisabledSentence,
-      result: null,
-    } as const
-    await store.end(id, end)
+    await store.end(id, { status: 'failed', endedAt: clock.now(), progress, error, result: null })
   }
 }
 
-/** The phone may still be sending what the job imports. */
-function isUnsent({ type, status }: Job): boolean {
-  return type === 'history_pairing' && status === 'pending'
+function newJob(order: JobOrder, facts: Pick<Job, 'id' | 'instance' | 'createdAt'>): Job {
+  const { type } = order
+  const empty = { progress: noProgressOf(type), startedAt: null, endedAt: null, error: null, result: null }
+  return { ...facts, ...order, ...empty, status: 'pending' } as Job
 }
 
-function underWay(id: string): BridgeError {
-  const sentence = `the job ${id} imports the history of this instance: wait for its end, or DELETE /api/jobs/${id}`
+function underWay({ id, type, instance }: Job): BridgeError {
+  const sentence = `the job ${id} (${type}) of the instance ${JSON.stringify(instance)} has not ended: wait for its end, or DELETE /api/jobs/${id}`
   return new BridgeError('SERVICE_JOB_RUNNING', sentence)
 }
 

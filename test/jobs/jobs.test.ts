@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { BridgeError } from '../../../src/core/errors.ts'
-import { noProgress } from '../../../src/core/history/job.ts'
-import { StorageError } from '../../../src/storage/engine/statement.ts'
-import { engines } from '../../harness/databases.ts'
-import { waitUntil } from '../../harness/wait-until.ts'
-import { all, chatOrder, JobsBed, openDatabase } from '../harness/jobs-bed.ts'
-import { sampleResult } from '../harness/scripted-runner.ts'
+import { BridgeError } from '../../src/core/errors.ts'
+import { noImportProgress } from '../../src/core/jobs/history-jobs.ts'
+import { StorageError } from '../../src/storage/engine/statement.ts'
+import { engines } from '../harness/databases.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { all, chatOrder, contactsImport, JobsBed, openDatabase } from './harness/jobs-bed.ts'
+import { sampleResult } from './harness/scripted-runner.ts'
 
 const refused =
   (code: string, sentence = '') =>
@@ -21,7 +21,7 @@ for (const engine of engines) {
       const { job, completed } = await bed.jobs.add('shop', all)
       assert.equal(job.status, 'pending')
       const run = await bed.runner.waitForRun('shop')
-      const progress = { ...noProgress, done: 1, total: 2, posted: 3, estimatedEndAt: 5 }
+      const progress = { ...noImportProgress, done: 1, total: 2, posted: 3, estimatedEndAt: 5 }
       run.options.onProgress(progress)
       const running = await bed.jobs.get(job.id)
       assert.deepEqual([running.status, running.progress], ['running', progress])
@@ -80,7 +80,39 @@ for (const engine of engines) {
       bed.runner.answer = () => Promise.reject(new Error('a secret'))
       const other = await bed.jobs.add('shop', all)
       await assert.rejects(other.completed, refused('SERVICE_INTERNAL'))
-      assert.equal((await bed.jobs.get(other.job.id)).error, 'the import failed; the log says why')
+      assert.equal((await bed.jobs.get(other.job.id)).error, 'the job failed; the log says why')
+    })
+  })
+
+  describe(`jobs of different families on ${engine}`, () => {
+    test('run side by side, and a second one of the same type is refused with the name of the first', async () => {
+      await using opened = await openDatabase(engine)
+      await using bed = await JobsBed.start(opened.database)
+      const history = await bed.jobs.add('shop', all)
+      const contacts = await bed.jobs.add('shop', contactsImport)
+      const one = await bed.runner.waitForRun('shop')
+      const other = await bed.contacts.waitForRun('shop')
+      await assert.rejects(bed.jobs.add('shop', contactsImport), refused('SERVICE_JOB_RUNNING', contacts.job.id))
+      const progress = { done: 1, total: 3, errors: 0, estimatedEndAt: null }
+      other.options.onProgress(progress)
+      assert.deepEqual((await bed.jobs.get(contacts.job.id)).progress, progress)
+      const result = { scanned: 3, renamed: 1, created: 1, skipped: 1, errors: 0 }
+      other.resolve(result)
+      assert.deepEqual((await contacts.completed).result, result)
+      assert.deepEqual(await bed.jobs.get(contacts.job.id), await contacts.completed)
+      one.resolve(sampleResult)
+      await history.completed
+    })
+
+    test('those that do not import history run while imports of history are switched off', async () => {
+      await using opened = await openDatabase(engine)
+      const before = await JobsBed.start(opened.database)
+      const history = await before.jobs.add('shop', all)
+      const contacts = await before.jobs.add('shop', contactsImport)
+      await before[Symbol.asyncDispose]()
+      await using after = await JobsBed.start(opened.database, { isOn: false })
+      assert.equal((await after.contacts.waitForRun('shop')).job.id, contacts.job.id)
+      assert.equal((await after.jobs.get(history.job.id)).status, 'failed')
     })
   })
 
@@ -289,21 +321,21 @@ for (const engine of engines) {
   })
 
   describe(`the job of a pairing on ${engine}`, () => {
-    const pairing = { ...all.params, count: null }
+    const pairing = { type: 'history_pairing', params: { ...all.params, count: null } } as const
 
     test('is announced once, and runs when the phone has sent its history', async () => {
       await using opened = await openDatabase(engine)
       await using bed = await JobsBed.start(opened.database)
-      await Promise.all([bed.jobs.announcePairing('shop', pairing), bed.jobs.announcePairing('shop', pairing)])
-      assert.equal(bed.jobs.isPairingAnnounced('shop'), true)
+      await Promise.all([bed.jobs.addHeld('shop', pairing), bed.jobs.addHeld('shop', pairing)])
+      assert.equal(bed.jobs.isHeld('shop', 'history_pairing'), true)
       const [job, ...others] = await bed.jobs.list()
       assert.deepEqual([job?.type, job?.status, others], ['history_pairing', 'pending', []])
       await assert.rejects(bed.jobs.add('shop', all), refused('SERVICE_JOB_RUNNING', job?.id))
       assert.deepEqual(bed.runner.begun, [])
-      bed.jobs.startPairing('shop')
-      assert.equal(bed.jobs.isPairingAnnounced('shop'), false)
+      bed.jobs.release('shop', 'history_pairing')
+      assert.equal(bed.jobs.isHeld('shop', 'history_pairing'), false)
       await bed.runner.waitForRun('shop')
-      await bed.jobs.announcePairing('shop', pairing)
+      await bed.jobs.addHeld('shop', pairing)
       assert.deepEqual(await bed.statuses(), ['running', 'pending'])
     })
 
@@ -312,8 +344,8 @@ for (const engine of engines) {
       await using bed = await JobsBed.start(opened.database)
       const stored = Promise.withResolvers<undefined>()
       bed.store.mayCreate = stored.promise
-      const announced = bed.jobs.announcePairing('shop', pairing)
-      bed.jobs.startPairing('shop')
+      const announced = bed.jobs.addHeld('shop', pairing)
+      bed.jobs.release('shop', 'history_pairing')
       await bed.store.remove('nothing')
       stored.resolve(undefined)
       await announced
@@ -323,12 +355,12 @@ for (const engine of engines) {
     test('waits for the phone again after a restart', async () => {
       await using opened = await openDatabase(engine)
       const before = await JobsBed.start(opened.database)
-      await before.jobs.announcePairing('shop', pairing)
+      await before.jobs.addHeld('shop', pairing)
       await before[Symbol.asyncDispose]()
       await using after = await JobsBed.start(opened.database)
-      assert.equal(after.jobs.isPairingAnnounced('shop'), true)
+      assert.equal(after.jobs.isHeld('shop', 'history_pairing'), true)
       assert.deepEqual(after.runner.begun, [])
-      after.jobs.startPairing('shop')
+      after.jobs.release('shop', 'history_pairing')
       await after.runner.waitForRun('shop')
     })
   })

@@ -1,6 +1,6 @@
 // Tells a failure of storage that may pass from one that stays.
 
-import { StorageError } from '../storage/engine/statement.ts'
+import { StorageError } from './engine/statement.ts'
 
 /** Storage may answer later. */
 export function isStorageAway(error: unknown): boolean {

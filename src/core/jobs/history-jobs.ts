@@ -1,17 +1,14 @@
-// Jobs: work that takes long, survives a restart and can be watched and cancelled.
+// The jobs that import history: what they are asked for, what they tell while they run, and what became of them.
 
-import type { InstanceName, Jid } from '../ids.ts'
+import type { Jid } from '../ids.ts'
 
 /**
  * history_all      import every chat of an instance, on request
  * history_chat     import one chat, on request
  * history_pairing  import what the phone sent when the account was linked
  */
-export const jobTypes = ['history_all', 'history_chat', 'history_pairing'] as const
-export type JobType = (typeof jobTypes)[number]
-
-export const jobStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
-export type JobStatus = (typeof jobStatuses)[number]
+export const historyJobTypes = ['history_all', 'history_chat', 'history_pairing'] as const
+export type HistoryJobType = (typeof historyJobTypes)[number]
 
 /** Older messages are never imported. */
 export const longestHistoryDays = 30
@@ -68,8 +65,8 @@ export type ImportResult = {
   newestAt: number | null
 }
 
-/** The progress of a job that has not begun. */
-export const noProgress: ImportProgress = {
+/** The progress of an import that has not begun. */
+export const noImportProgress: ImportProgress = {
   done: 0,
   total: 0,
   seen: 0,
@@ -80,17 +77,5 @@ export const noProgress: ImportProgress = {
   estimatedEndAt: null,
 }
 
-export type Job = {
-  id: string
-  type: JobType
-  instance: InstanceName
-  status: JobStatus
-  params: ImportParams
-  progress: ImportProgress
-  createdAt: number
-  startedAt: number | null
-  endedAt: number | null
-  /** Why the job failed. */
-  error: string | null
-  result: ImportResult | null
-}
+/** The parts of a job of this kind. */
+export type HistoryJobKind = { params: ImportParams; progress: ImportProgress; result: ImportResult }

@@ -3,23 +3,23 @@
 import { randomUUID } from 'node:crypto'
 import type { People } from '../../bridge/people/people.ts'
 import type { Chat } from '../../core/address.ts'
-import type { AuditAction, AuditRecord } from '../../core/audit.ts'
+import type { AuditRecord } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import { historyDisabled } from '../../core/history/history-disabled.ts'
-import type { ImportParams, Job } from '../../core/history/job.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { InstanceState } from '../../core/instance.ts'
+import type { ImportParams } from '../../core/jobs/history-jobs.ts'
+import type { AddedJob, Jobs } from '../../jobs/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HistoryStore } from '../../storage/stores/history/history-store.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import { findChatAddresses } from './chat-addresses.ts'
 import type { ChatAddresses } from './chat-addresses.ts'
-import type { AddedJob, Jobs } from './jobs.ts'
 
 type Deps = {
   /** False while imports are switched off. */
   isOn: boolean
-  jobs: Pick<Jobs, 'add' | 'cancel'>
+  jobs: Pick<Jobs, 'add'>
   people: Pick<People, 'lookUp'>
   history: Pick<HistoryStore, 'anchorOf'>
   map: Pick<MessageMapStore, 'oldestOf'>
@@ -49,20 +49,13 @@ export class HistoryImports {
     const known = await this.#findKnown(account.instance, chat)
     if (!known) throw noAnchor(account)
     const order = { type: 'history_chat', params: { ...request, chat: known.jids } } as const
-    return this.#deps.jobs.add(account.instance, order, [this.#audit(account, 'history.import', 'chat')])
+    return this.#deps.jobs.add(account.instance, order, [this.#audit(account, 'chat')])
   }
 
   async importAll(account: ImportingAccount, request: ImportRequest): Promise<AddedJob> {
     this.#assertPossible(account)
     const order = { type: 'history_all', params: { ...request, chat: null } } as const
-    return this.#deps.jobs.add(account.instance, order, [this.#audit(account, 'history.import', 'all')])
-  }
-
-  /** `ownerTagOf` gives the owner of an instance. */
-  cancel(id: string, ownerTagOf: (instance: InstanceName) => string): Promise<Job> {
-    return this.#deps.jobs.cancel(id, ({ instance }) => [
-      this.#audit({ instance, ownerTag: ownerTagOf(instance) }, 'job.cancel', id),
-    ])
+    return this.#deps.jobs.add(account.instance, order, [this.#audit(account, 'all')])
   }
 
   /** Only the phone has older messages, and it is asked through the connection. */
@@ -85,12 +78,9 @@ export class HistoryImports {
     return (await history.anchorOf(instance, [...jids, ...formerJids])) !== null
   }
 
-  #audit(
-    { instance, ownerTag }: Pick<ImportingAccount, 'instance' | 'ownerTag'>,
-    action: AuditAction,
-    target: string,
-  ): AuditRecord {
-    return { at: this.#deps.clock.now(), actor: 'api', action, instance, ownerTag, target, key: randomUUID() }
+  #audit({ instance, ownerTag }: ImportingAccount, target: string): AuditRecord {
+    const at = this.#deps.clock.now()
+    return { at, actor: 'api', action: 'history.import', instance, ownerTag, target, key: randomUUID() }
   }
 }
 

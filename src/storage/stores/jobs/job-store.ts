@@ -1,24 +1,16 @@
-// Stores jobs. Only the process that owns the accounts changes them.
+// Stores jobs. Only the process that owns the accounts changes them. A job of a type that a later version of the service added is
+// not shown and not run: it waits for that version.
 
 import type { Insertable, Selectable } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
-import { noProgress } from '../../../core/history/job.ts'
-import type { ImportParams, ImportProgress, ImportResult, Job, JobStatus } from '../../../core/history/job.ts'
 import type { InstanceName } from '../../../core/ids.ts'
+import { jobTypes, noProgressOf } from '../../../core/jobs/job.ts'
+import type { Job, JobEnd } from '../../../core/jobs/job.ts'
 import type { Database } from '../../database.ts'
-import type { JobTable } from '../../schema/history.ts'
+import type { JobTable } from '../../schema/jobs.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
-
-/** How a job ended. */
-export type JobEnd = {
-  status: Exclude<JobStatus, 'pending' | 'running'>
-  endedAt: number
-  progress: ImportProgress
-  error: string | null
-  result: ImportResult | null
-}
 
 const unfinished = ['pending', 'running'] as const
 const finished = ['completed', 'failed', 'cancelled'] as const
@@ -41,13 +33,13 @@ export class JobStore {
   }
 
   async find(id: string): Promise<Job | undefined> {
-    const [row] = await this.#database.read(this.#database.query.selectFrom('jobs').selectAll().where('id', '=', id))
+    const [row] = await this.#database.read(this.#known().where('id', '=', id))
     return row && toJob(row)
   }
 
   /** Newest first; of all instances when none is named. */
   async list(limit: number, instance?: InstanceName): Promise<Job[]> {
-    const all = this.#database.query.selectFrom('jobs').selectAll()
+    const all = this.#known()
     const chosen = instance === undefined ? all : all.where('instance', '=', instance)
     const rows = await this.#database.read(
       chosen.orderBy('id', (order) => this.#database.inByteOrder(order).desc()).limit(limit),
@@ -58,9 +50,7 @@ export class JobStore {
   /** The jobs of an instance that have not ended, oldest first. */
   async unfinished(instance: InstanceName): Promise<Job[]> {
     const rows = await this.#database.read(
-      this.#database.query
-        .selectFrom('jobs')
-        .selectAll()
+      this.#known()
         .where('instance', '=', instance)
         .where('status', 'in', unfinished)
         .orderBy('id', (order) => this.#database.inByteOrder(order)),
@@ -118,6 +108,10 @@ export class JobStore {
       return ids.length
     })
   }
+
+  #known() {
+    return this.#database.query.selectFrom('jobs').selectAll().where('type', 'in', jobTypes)
+  }
 }
 
 /** Steps of a write: the jobs of an instance and their chats go together with its record. */
@@ -142,15 +136,16 @@ function toColumns(job: Job): Insertable<JobTable> {
   }
 }
 
+/** The columns of a row belong together: they come from one job. */
 function toJob(row: Selectable<JobTable>): Job {
   return {
     ...{ id: row.id, type: row.type, instance: row.instance, status: row.status },
-    params: JSON.parse(row.params) as ImportParams,
-    progress: row.progress === null ? noProgress : (JSON.parse(row.progress) as ImportProgress),
+    params: JSON.parse(row.params) as unknown,
+    progress: row.progress === null ? noProgressOf(row.type) : (JSON.parse(row.progress) as unknown),
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,
     error: row.error,
-    result: row.result === null ? null : (JSON.parse(row.result) as ImportResult),
-  }
+    result: row.result === null ? null : (JSON.parse(row.result) as unknown),
+  } as Job
 }

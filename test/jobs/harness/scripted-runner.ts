@@ -1,8 +1,9 @@
 // A runner whose runs end when the test says so.
 
-import type { ImportResult, Job } from '../../../src/core/history/job.ts'
-import type { ImportRunner, RunOptions } from '../../../src/history/jobs/import-runner.ts'
-import { ImportStopped } from '../../../src/history/jobs/import-runner.ts'
+import type { ImportResult } from '../../../src/core/jobs/history-jobs.ts'
+import type { HistoryJob, Job } from '../../../src/core/jobs/job.ts'
+import type { JobRunner, RunOptions } from '../../../src/core/jobs/job-runner.ts'
+import { JobStopped } from '../../../src/core/jobs/job-runner.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 export const sampleResult: ImportResult = {
@@ -10,26 +11,27 @@ export const sampleResult: ImportResult = {
   ...{ messagesSeen: 9, messagesKept: 5, messagesSkipped: 1, messageErrors: 0, oldestAt: 100_500, newestAt: 200_500 },
 }
 
-type ScriptedRun = PromiseWithResolvers<ImportResult> & { job: Job; options: RunOptions }
+type ResultOf<J extends Job> = NonNullable<J['result']>
+type ScriptedRun<J extends Job> = PromiseWithResolvers<ResultOf<J>> & { job: J; options: RunOptions<J> }
 
-export class ScriptedRunner implements ImportRunner {
+export class ScriptedRunner<J extends Job = HistoryJob> implements JobRunner<J> {
   /** The runs that have not ended, oldest first. */
-  readonly runs: ScriptedRun[] = []
+  readonly runs: ScriptedRun<J>[] = []
   /** The ids of the jobs in the order of their runs. */
   readonly begun: string[] = []
   /** Why runs were stopped. */
   readonly stops: string[] = []
   /** Ends runs at once when it is set. */
-  answer: ((job: Job) => Promise<ImportResult>) | undefined
+  answer: ((job: J) => Promise<ResultOf<J>>) | undefined
 
-  async run(job: Job, options: RunOptions): Promise<ImportResult> {
+  async run(job: J, options: RunOptions<J>): Promise<ResultOf<J>> {
     this.begun.push(job.id)
     if (this.answer) return this.answer(job)
-    const run = { ...Promise.withResolvers<ImportResult>(), job, options }
+    const run = { ...Promise.withResolvers<ResultOf<J>>(), job, options }
     this.runs.push(run)
     const { signal } = options
     const stop = () => {
-      if (signal.reason instanceof ImportStopped) this.stops.push(signal.reason.why)
+      if (signal.reason instanceof JobStopped) this.stops.push(signal.reason.why)
       run.reject(signal.reason as Error)
     }
     signal.addEventListener('abort', stop, { once: true })
@@ -40,7 +42,7 @@ export class ScriptedRunner implements ImportRunner {
     }
   }
 
-  async waitForRun(instance: string): Promise<ScriptedRun> {
+  async waitForRun(instance: string): Promise<ScriptedRun<J>> {
     const find = () => this.runs.find(({ job }) => job.instance === instance)
     await waitUntil(`a job of ${instance} runs`, () => find() !== undefined, { instead: () => this.begun })
     const run = find()

@@ -1,23 +1,23 @@
 // An unfinished job in this process.
 //
 // waiting → running when it is the turn of the job
-// running → over when the import has ended and its end is stored, or when the run was stopped
+// running → over when the runner has ended and its end is stored, or when the run was stopped
 // waiting → over when the job was stopped before its turn
 
-import { BridgeError } from '../../core/errors.ts'
-import type { ImportProgress, Job } from '../../core/history/job.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { ignoreRejection } from '../../lib/ignore.ts'
-import type { Log } from '../../lib/log.ts'
-import { retryUntil } from '../../lib/retry.ts'
-import type { JobEnd, JobStore } from '../../storage/stores/history/job-store.ts'
-import { isStorageAway } from '../is-storage-away.ts'
-import { ImportStopped } from './import-runner.ts'
-import type { ImportRunner, StopCause } from './import-runner.ts'
+import { BridgeError } from '../core/errors.ts'
+import { changeJob } from '../core/jobs/job.ts'
+import type { Job, JobEnd, JobProgress } from '../core/jobs/job.ts'
+import { JobStopped } from '../core/jobs/job-runner.ts'
+import type { JobRunner, StopCause } from '../core/jobs/job-runner.ts'
+import type { Clock } from '../lib/clock.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
+import type { Log } from '../lib/log.ts'
+import { retryUntil } from '../lib/retry.ts'
+import { isStorageAway } from '../storage/is-storage-away.ts'
+import type { JobStore } from '../storage/stores/jobs/job-store.ts'
 
 export type JobRunDeps = {
   store: Pick<JobStore, 'begin' | 'end'>
-  runner: ImportRunner
   clock: Clock
   log: Log
 }
@@ -26,6 +26,7 @@ const pauses = { firstMs: 1000, ceilingMs: 30_000 }
 
 export class JobRun {
   readonly #deps: JobRunDeps
+  readonly #runner: JobRunner<Job>
   readonly #stop = new AbortController()
   readonly #ended = Promise.withResolvers<Job>()
   #running: Promise<void> | undefined
@@ -35,8 +36,9 @@ export class JobRun {
   /** The job waits for more than its turn. */
   isHeld: boolean
 
-  constructor(deps: JobRunDeps, job: Job, { isHeld }: { isHeld: boolean }) {
+  constructor(deps: JobRunDeps, runner: JobRunner<Job>, job: Job, { isHeld }: { isHeld: boolean }) {
     this.#deps = deps
+    this.#runner = runner
     this.#job = job
     this.isHeld = isHeld
     // Most jobs have no caller who waits for them.
@@ -84,7 +86,7 @@ export class JobRun {
   /** Callers who wait for the job get `reason`. Resolves when nothing of the run is under way any more. */
   async stop(why: StopCause, reason: BridgeError): Promise<void> {
     this.#ended.reject(reason)
-    this.#stop.abort(new ImportStopped(why))
+    this.#stop.abort(new JobStopped(why))
     await this.#stored.catch(ignoreRejection)
     await this.#running
   }
@@ -95,28 +97,28 @@ export class JobRun {
     const begun = await this.#untilStored(() => store.begin(this.#job.id, startedAt))
     if (!begun) return
     if (!begun.value) throw cancelled()
-    this.#job = { ...this.#job, status: 'running', startedAt }
-    const end = await this.#import()
+    this.#job = changeJob(this.#job, { status: 'running', startedAt })
+    const end = await this.#work()
     if (!end) return
     const { failure, ...facts } = end
     const stored = await this.#untilStored(() => store.end(this.#job.id, facts))
     if (!stored) return
     // The answer to the cancellation was lost, but not the cancellation.
     if (!stored.value) throw cancelled()
-    this.#job = { ...this.#job, ...facts }
+    this.#job = changeJob(this.#job, facts)
     if (failure) this.#ended.reject(failure)
     else this.#ended.resolve(this.#job)
   }
 
   /** Undefined when the run was stopped. */
-  async #import(): Promise<(JobEnd & { failure?: BridgeError }) | undefined> {
-    const { runner, clock } = this.#deps
+  async #work(): Promise<(JobEnd & { failure?: BridgeError }) | undefined> {
+    const { clock } = this.#deps
     const { signal } = this.#stop
-    const onProgress = (progress: ImportProgress) => {
-      this.#job = { ...this.#job, progress }
+    const onProgress = (progress: JobProgress) => {
+      this.#job = changeJob(this.#job, { progress })
     }
     try {
-      const done = await this.#untilStored(() => runner.run(this.#job, { signal, onProgress }))
+      const done = await this.#untilStored(() => this.#runner.run(this.#job, { signal, onProgress }))
       if (!done) return undefined
       const progress = { ...this.#job.progress, estimatedEndAt: null }
       return { status: 'completed', endedAt: clock.now(), progress, error: null, result: done.value }
@@ -130,9 +132,9 @@ export class JobRun {
 
   #explain(error: unknown): BridgeError {
     if (error instanceof BridgeError) return error
-    const { id, instance } = this.#job
-    this.#deps.log.error({ err: error, job: id, instance }, 'an import failed')
-    return new BridgeError('SERVICE_INTERNAL', 'the import failed; the log says why', { cause: error })
+    const { id, type, instance } = this.#job
+    this.#deps.log.error({ err: error, job: id, type, instance }, 'a job failed')
+    return new BridgeError('SERVICE_INTERNAL', 'the job failed; the log says why', { cause: error })
   }
 
   /** Repeats the work while storage does not answer. Undefined when the run was stopped. */
@@ -149,5 +151,5 @@ export class JobRun {
 }
 
 export function cancelled(): BridgeError {
-  return new BridgeError('SERVICE_JOB_CANCELLED', 'the import was cancelled')
+  return new BridgeError('SERVICE_JOB_CANCELLED', 'the job was cancelled')
 }

@@ -1,12 +1,14 @@
 // Jobs on a real database, with a scripted runner, a clock of the test, and storage that can go away.
 
-import type { ImportParams } from '../../../src/core/history/job.ts'
-import { Jobs } from '../../../src/history/jobs/jobs.ts'
-import type { Order } from '../../../src/history/jobs/job-rules.ts'
+import type { ImportParams } from '../../../src/core/jobs/history-jobs.ts'
+import { Jobs } from '../../../src/jobs/jobs.ts'
+import { historyDisabledSentence } from '../../../src/core/history/history-disabled.ts'
+import type { HistoryJobType } from '../../../src/core/jobs/history-jobs.ts'
+import type { Job, JobOrder } from '../../../src/core/jobs/job.ts'
 import { createRowIds } from '../../../src/lib/row-ids.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { StorageError } from '../../../src/storage/engine/statement.ts'
-import { JobStore } from '../../../src/storage/stores/history/job-store.ts'
+import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
@@ -14,9 +16,13 @@ import { ManualClock } from '../../harness/manual-clock.ts'
 import { ScriptedRunner } from './scripted-runner.ts'
 
 const params: ImportParams = { chat: null, count: 50, timeoutMs: 30_000, days: 7, mediaDays: 0 }
-export const all: Order = { type: 'history_all', params }
+export const all: JobOrder<HistoryJobType> = { type: 'history_all', params }
 
-export function chatOrder(...chat: string[]): Order {
+export const contactsImport: JobOrder = { type: 'contacts_import', params: { only: null, create: true } }
+
+type ContactsImportJob = Extract<Job, { type: 'contacts_import' }>
+
+export function chatOrder(...chat: string[]): JobOrder {
   return { type: 'history_chat', params: { ...params, chat } }
 }
 
@@ -59,18 +65,28 @@ class FlakyJobStore extends JobStore {
   }
 }
 
+/** `isOn` is false while imports of history are switched off. */
 type Options = { isOn?: boolean; instances?: readonly string[] }
 
 export class JobsBed {
   readonly clock = new ManualClock()
   readonly runner = new ScriptedRunner()
+  /** Runs imports of contacts. */
+  readonly contacts = new ScriptedRunner<ContactsImportJob>()
   readonly store: FlakyJobStore
   readonly jobs: Jobs
 
   constructor(database: Database, { isOn = true }: Options = {}) {
-    const { clock, runner } = this
+    const { clock } = this
+    const history = isOn ? this.runner : { off: historyDisabledSentence }
+    const runners = {
+      history_all: history,
+      history_chat: history,
+      history_pairing: history,
+      contacts_import: this.contacts,
+    }
     this.store = new FlakyJobStore(database, () => 1)
-    this.jobs = new Jobs({ store: this.store, runner, clock, log: silentLog, newId: createRowIds(clock), isOn })
+    this.jobs = new Jobs({ store: this.store, runners, clock, log: silentLog, newId: createRowIds(clock) })
   }
 
   /** The jobs of a process that starts. */
