@@ -1,6 +1,7 @@
 // Creates the rooms of the service and connects them. Each room is created after the rooms that it uses; two relays,
 // created first, carry what has to go the other way.
 
+import { NumberLookup } from '../bridge/people/number-lookup.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import type { HistoryJob } from '../core/jobs/job.ts'
 import type { JobRunner } from '../core/jobs/job-runner.ts'
@@ -82,6 +83,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   stack.use(inbound.held)
   stack.use(inbound.inbound)
   const { people } = inbound
+  const numbers = new NumberLookup({ sessionOf: (instance) => instances.find(instance)?.session, people, clock })
   const memberNotes = createMemberNotes(base, { instances, people, downstream })
   const outbound = createOutbound({
     config,
@@ -160,6 +162,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
+    numbers,
     ...(notices ? [notices] : []),
     setup.watch,
     lifecycle.courier,
@@ -194,6 +197,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     inbound,
     outbound,
     groups,
+    numbers,
     sync,
     importer,
     jobs,

@@ -3,10 +3,7 @@
 import { parseChat, personJid, phoneJid } from '../../core/address.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { Jid } from '../../core/ids.ts'
-
-const phoneSpelling = /^\+?[\d\s().\-/]{5,40}$/
-/** No country code begins with 0. */
-const internationalPhone = /^[1-9]\d{4,14}$/
+import { readPhone } from '../../core/read-phone.ts'
 
 /** In the order of the texts, each person once. Throws SERVICE_BAD_REQUEST; `field` is where the caller gave the texts. */
 export function readMemberAddresses(texts: readonly string[], field: string): Jid[] {
@@ -27,9 +24,6 @@ export function readMemberAddress(text: string): Jid | undefined {
 }
 
 function addressOfPhone(text: string): Jid | undefined {
-  if (!phoneSpelling.test(text.trim())) return undefined
-  const digits = text.replaceAll(/\D/g, '')
-  // Many countries dial 00 for the plus.
-  const phone = text.includes('+') ? digits : digits.replace(/^00/, '')
-  return internationalPhone.test(phone) ? phoneJid(phone) : undefined
+  const phone = readPhone(text)
+  return phone === undefined ? undefined : phoneJid(phone)
 }

@@ -48,6 +48,8 @@ import { addOperationsRoutes } from '../routes/operations.ts'
 import type { OperationsDeps } from '../routes/operations.ts'
 import { addCheckRoutes } from '../routes/check.ts'
 import type { CheckDeps } from '../routes/check.ts'
+import { addNumberRoutes } from '../routes/numbers.ts'
+import type { NumberDeps } from '../routes/numbers.ts'
 import { addNamesRoutes } from '../routes/names.ts'
 import type { NamesDeps } from '../routes/names.ts'
 import { addParkedRoutes } from '../routes/parked.ts'
@@ -84,6 +86,7 @@ export type ServerRoutes = {
   check: CheckDeps
   parked: ParkedDeps
   names: NamesDeps
+  numbers: NumberDeps
   avatars: AvatarDeps
   tenants: TenantDeps
   usage: UsageDeps
@@ -144,6 +147,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addCheckRoutes(app, routes.check)
   addParkedRoutes(app, routes.parked)
   addNamesRoutes(app, routes.names)
+  addNumberRoutes(app, routes.numbers)
   addAvatarRoutes(app, routes.avatars)
   addTenantRoutes(app, routes.tenants)
   addUsageRoutes(app, routes.usage)

@@ -27,6 +27,7 @@ import { pictures } from './022-pictures.ts'
 import { names } from './023-names.ts'
 import { choices } from './024-choices.ts'
 import { history } from './025-history.ts'
+import { ownSettings } from './026-own-settings.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   names,
   choices,
   history,
+  ownSettings,
 ]

@@ -107,6 +107,7 @@ describe('the OpenAPI document', () => {
       'get /api/instances/{name}/groups/{jid}',
       'get /api/instances/{name}/groups/{jid}/invite',
       'get /api/instances/{name}/groups/{jid}/requests',
+      'get /api/instances/{name}/numbers/{phone}',
       'get /api/instances/{name}/outbox',
       'get /api/instances/{name}/parked',
       'get /api/instances/{name}/qr',
