@@ -108,7 +108,7 @@ export type ListedContact = {
   /** Whether the contact is in other inboxes too. */
   elsewhere: boolean
   /** What operators and other programs noted of the contact, by name: only texts. */
-  customAttributes: Readonly<Record<string, string>>
+  attributes: Readonly<Record<string, string>>
 }
 
 /** One page of all contacts of the account; `contacts` are those of this inbox. */

@@ -96,11 +96,11 @@ export function readListed(value: unknown, inboxId: number): ListedContact | und
   const contact = readContact(value)
   if (!contact) return undefined
   const { id, name, identifier, phone, inboxIds } = contact
-  const { email, blocked, contact_inboxes: inboxes, custom_attributes: attributes } = asObject(value)
+  const { email, blocked, contact_inboxes: inboxes, custom_attributes: noted } = asObject(value)
   const here = asList(inboxes)
     .map(asObject)
     .filter(({ inbox }) => asObject(inbox)['id'] === inboxId)
-  const texts = Object.entries(asObject(attributes)).flatMap(([key, each]) => {
+  const texts = Object.entries(asObject(noted)).flatMap(([key, each]) => {
     const text = asText(each)
     return text === null ? [] : [[key, text] as const]
   })
@@ -108,7 +108,7 @@ export function readListed(value: unknown, inboxId: number): ListedContact | und
     ...{ id, name, identifier, phone, email: asText(email), isBlocked: blocked === true },
     sourceIds: here.flatMap((each) => asText(each['source_id']) ?? []),
     elsewhere: inboxIds.some((each) => each !== inboxId),
-    customAttributes: Object.fromEntries(texts),
+    attributes: Object.fromEntries(texts),
   }
 }
 

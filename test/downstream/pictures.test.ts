@@ -58,7 +58,7 @@ test('pages list the contacts of the inbox with their addresses, the newest firs
   assert.deepEqual(second.contacts.at(-1), {
     ...{ id: second.contacts.at(-1)?.id, name: person().name, email: null, isBlocked: false },
     ...{ identifier: '5511988887710@s.whatsapp.net', phone: '+5511988887710' },
-    ...{ sourceIds: ['5511988887710'], elsewhere: false, customAttributes: {} },
+    ...{ sourceIds: ['5511988887710'], elsewhere: false, attributes: {} },
   })
   assert.deepEqual(await bed.inbox.contactsPage(3), { contacts: [], isLast: true })
 })

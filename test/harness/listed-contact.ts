@@ -5,7 +5,7 @@ import type { ListedContact } from '../../src/core/downstream.ts'
 export function listedContact(facts: Pick<ListedContact, 'id'> & Partial<ListedContact>): ListedContact {
   return {
     ...{ name: '', identifier: null, phone: null, email: null, isBlocked: false },
-    ...{ sourceIds: [], elsewhere: false, customAttributes: {} },
+    ...{ sourceIds: [], elsewhere: false, attributes: {} },
     ...facts,
   }
 }
