@@ -32,6 +32,10 @@ export type AuditAction =
   | GroupAction
   /** A caller asked for an import of history. */
   | 'history.import'
+  /** A repair asked the helpdesk to merge two contacts. The target is the id of the contact that stays. */
+  | 'contact.merge'
+  /** A caller asked for a repair of the contacts. */
+  | 'contacts.repair'
   /** A caller cancelled a job. */
   | 'job.cancel'
   | 'tenant.upsert'
