@@ -29,6 +29,9 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/people': ['core', 'lib', ...storageRooms],
   'bridge/conversations': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/sync': ['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', ...storageRooms],
+  'bridge/contacts/import': [
+    ...['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/sync', ...storageRooms],
+  ],
   'bridge/groups': ['core', 'lib', 'bridge/people'],
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/inbound/compose': ['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],
@@ -97,6 +100,7 @@ const roomImports: Record<string, readonly string[]> = {
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
+    'bridge/contacts/import',
     ...['history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],

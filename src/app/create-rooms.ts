@@ -10,12 +10,13 @@ import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
 import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
+import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
-import { createJobs } from './jobs/create-jobs.ts'
+import { createJobPace, createJobs } from './jobs/create-jobs.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
@@ -23,6 +24,7 @@ import { createStorage } from './create-storage.ts'
 import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
 import { ReceptionRelay } from './reception-relay.ts'
+import { createSettingsOf } from './settings-of.ts'
 
 export type RoomOptions = {
   qrLifetimeMs?: number
@@ -135,9 +137,13 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
+  const contactsImporter = createContactsImporter(base, {
+    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf: createSettingsOf(config, instances) },
+    pace: createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination)),
+  })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners },
+    runners: { ...importer.runners, contacts_import: contactsImporter },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
   const history = createHistory(base, { database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
@@ -201,6 +207,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     sync,
     importer,
     jobs,
+    contactsImports: createContactsImports(base, jobs.jobs),
     history,
     setup,
     perInstance,

@@ -36,6 +36,8 @@ export type AuditAction =
   | 'contact.merge'
   /** A caller asked for a repair of the contacts. */
   | 'contacts.repair'
+  /** A caller asked for an import of the address book. */
+  | 'contacts.import'
   /** A caller cancelled a job. */
   | 'job.cancel'
   | 'tenant.upsert'

@@ -11,7 +11,7 @@ import { AbandonedImports } from '../../history/import/abandoned-imports.ts'
 import { PhoneQuestions } from '../../history/import/ask-phone.ts'
 import { ConversationChoice } from '../../history/import/choose-conversation.ts'
 import { ChatEnding } from '../../history/import/end-chat.ts'
-import { ImportAttempts } from '../../history/import/import-attempts.ts'
+import { HelpdeskAttempts } from '../../jobs/helpdesk-attempts.ts'
 import { ChatImport } from '../../history/import/import-chat.ts'
 import { ImportPace } from '../../history/import/import-pace.ts'
 import { ImportPlaces } from '../../history/import/import-places.ts'
@@ -57,7 +57,7 @@ export function createImport({ config, clock, log }: Pick<Base, 'config' | 'cloc
   const stores = createStores(parts)
   const { history, bridged, imports, marks } = stores
   const pace = new ImportPace({ clock, ratePerSec: config.history.ratePerSec, isBusy: parts.isBusy })
-  const attempts = new ImportAttempts({ destinations, clock, log })
+  const attempts = new HelpdeskAttempts({ destinations, clock, log })
   const places = createPlaces({ clock }, parts, stores, pace)
   const ending = new ChatEnding({ attempts, places, history, imports, marks, epoch, clock, log })
   const onRefused = (instance: InstanceName) => {

@@ -1,7 +1,8 @@
 // Creates the jobs, with the part that runs each type of them.
 
-import type { InstanceName } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { cancelJob } from '../../jobs/cancel-job.ts'
+import { HelpdeskPace } from '../../jobs/helpdesk-pace.ts'
 import type { JobRunners } from '../../jobs/job-runners.ts'
 import { Jobs } from '../../jobs/jobs.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
@@ -22,6 +23,9 @@ const sweepMs = 3_600_000
 // How long operators can look up a job that has ended.
 const keepJobsMs = 86_400_000
 
+// Jobs must not slow down what agents do in the helpdesk.
+const requestsPerSec = 5
+
 export type JobSet = ReturnType<typeof createJobs>
 
 export function createJobs({ clock, log, stack }: Base, parts: Parts) {
@@ -34,4 +38,9 @@ export function createJobs({ clock, log, stack }: Base, parts: Parts) {
     cancel: (id: string) => cancelJob({ jobs, ownerTagOf, clock }, id),
     workers: [new Ticker({ name: 'job-sweep', everyMs: sweepMs, firstMs: firstSweepMs, work, clock, log })],
   }
+}
+
+/** The pace that all jobs at one helpdesk inbox share. `isBusy`: the helpdesk inbox has many live messages. */
+export function createJobPace({ clock }: Base, isBusy: (destination: DestinationKey) => boolean): HelpdeskPace {
+  return new HelpdeskPace({ clock, requestsPerSec, isBusy })
 }

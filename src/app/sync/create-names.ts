@@ -42,5 +42,5 @@ export function createNames(parts: NameParts) {
   const reconciliation = new NameReconciliation({ isOn, store, update, targetOf, counts, log })
   const prune = () => headerHistory.prune()
   const worker = new Ticker({ name: 'header-prune', everyMs: pruneMs, firstMs: firstSweepMs, work: prune, clock, log })
-  return { sync, reconciliation, worker }
+  return { sync, update, reconciliation, worker }
 }

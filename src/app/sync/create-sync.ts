@@ -1,6 +1,7 @@
 // Creates the parts that carry receipts, typing, pictures and names to the helpdesk.
 
 import type { NameReconciliation } from '../../bridge/sync/names/name-reconciliation.ts'
+import type { NameUpdate } from '../../bridge/sync/names/name-update.ts'
 import { RealtimeCounts } from '../../bridge/sync/realtime-counts.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import type { RealtimeReception } from '../../core/realtime.ts'
@@ -22,6 +23,7 @@ export type SyncSet = {
   workers: readonly Ticker[]
   typing: Pick<TypingSet, 'received' | 'activity' | 'connectionChanged'>
   nameReconciliation: NameReconciliation
+  nameUpdate: NameUpdate
 }
 
 export function createSync(parts: SyncParts): SyncSet {
@@ -47,5 +49,6 @@ export function createSync(parts: SyncParts): SyncSet {
     workers: [ticks.ticker, names.worker],
     typing,
     nameReconciliation: names.reconciliation,
+    nameUpdate: names.update,
   }
 }

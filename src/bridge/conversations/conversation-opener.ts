@@ -30,6 +30,8 @@ export type HelpdeskTarget = {
   onStep: (step: 'contact' | 'conversation') => void
 }
 
+type ContactTarget = { destination: Destination; helpdesk: Pick<HelpdeskInbox, 'ensureContact'> }
+
 type Opening = {
   contact: Contact
   destination: DestinationKey
@@ -77,14 +79,14 @@ export class ConversationOpener {
   }
 
   /** The contact of a chat. It is stored, so that later names reach it. */
-  contactOf(spec: ContactSpec, target: HelpdeskTarget): Promise<Contact> {
+  contactOf(spec: ContactSpec, target: ContactTarget): Promise<Contact> {
     return this.withContact(spec, target, (contact) => Promise.resolve(contact))
   }
 
   /** Gives the contact of a chat a conversation. The contact is stored, so that later names reach it. */
   withContact<T>(
     spec: ContactSpec,
-    { destination, helpdesk }: HelpdeskTarget,
+    { destination, helpdesk }: ContactTarget,
     work: (contact: Contact) => Promise<T>,
   ): Promise<T> {
     const find = () => helpdesk.ensureContact(spec)

@@ -39,6 +39,7 @@ export type JobOf<T extends JobType> = {
 
 export type Job = JobOf<JobType>
 export type HistoryJob = JobOf<HistoryJobType>
+export type ContactsImportJob = JobOf<'contacts_import'>
 export type JobProgress = Job['progress']
 export type JobResult = NonNullable<Job['result']>
 

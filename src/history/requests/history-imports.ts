@@ -9,6 +9,7 @@ import { historyDisabled } from '../../core/history/history-disabled.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { InstanceState } from '../../core/instance.ts'
 import type { ImportParams } from '../../core/jobs/history-jobs.ts'
+import { notReady } from '../../jobs/not-ready.ts'
 import type { AddedJob, Jobs } from '../../jobs/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HistoryStore } from '../../storage/stores/history/history-store.ts'
@@ -82,14 +83,6 @@ export class HistoryImports {
     const at = this.#deps.clock.now()
     return { at, actor: 'api', action: 'history.import', instance, ownerTag, target, key: randomUUID() }
   }
-}
-
-export function notReady(state: InstanceState): BridgeError {
-  const cures: Partial<Record<InstanceState, string>> = {
-    logged_out: 'link the account again',
-    qr_pending: 'link the account',
-  }
-  return new BridgeError('SERVICE_NOT_READY', `the instance is ${state}: ${cures[state] ?? 'wait until it is ready'}`)
 }
 
 export function noAnchor({ askedDays }: Pick<ImportingAccount, 'askedDays'>): BridgeError {

@@ -28,6 +28,8 @@ import { addAuditRoute } from '../routes/audit.ts'
 import type { AuditDeps } from '../routes/audit.ts'
 import { addAvatarRoutes } from '../routes/avatars.ts'
 import type { AvatarDeps } from '../routes/avatars.ts'
+import { addContactsImportRoute } from '../routes/contacts/contacts-import.ts'
+import type { ContactsImportDeps } from '../routes/contacts/contacts-import.ts'
 import { addDeliveryRoutes } from '../routes/deliveries.ts'
 import type { DeliveryDeps } from '../routes/deliveries.ts'
 import { addGroupRoutes } from '../routes/groups.ts'
@@ -97,6 +99,7 @@ export type ServerRoutes = {
   outbox: OutboxDeps
   history: HistoryDeps
   jobs: JobDeps
+  contactsImport: ContactsImportDeps
 }
 
 type Deps = {
@@ -158,6 +161,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addOutboxRoutes(app, routes.outbox)
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)
+  addContactsImportRoute(app, routes.contactsImport)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app)
   refuseOtherMethods()

@@ -172,6 +172,11 @@ const headerCalls: Readonly<Record<string, StoreCall>> = {
 
 const peopleCalls: Readonly<Record<string, StoreCall>> = {
   'PeopleStore.find': { kind: 'read', run: ({ people }) => people.find('shop', { phone: '1', lid: '2' }) },
+  'PeopleStore.countNamed': { kind: 'read', run: ({ people }) => people.countNamed('shop', { savedOnly: true }) },
+  'PeopleStore.namedPage': {
+    kind: 'read',
+    run: ({ people }) => people.namedPage('shop', { savedOnly: false, after: '', limit: 10 }),
+  },
   'PeopleStore.page': { kind: 'read', run: ({ people }) => people.page('shop', '', 10) },
   'PeopleStore.findAll': { kind: 'read', run: ({ people }) => people.findAll('shop', [{ phone: '1', lid: '2' }]) },
   'PeopleStore.findById': { kind: 'read', run: ({ people }, id) => people.findById('shop', id) },

@@ -1,12 +1,12 @@
-// What follows a failed step of an import.
+// What follows a failed step of a job.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DownstreamError } from '../../core/downstream.ts'
-import type { DownstreamFailure } from '../../core/downstream.ts'
-import { StorageError } from '../../storage/engine/statement.ts'
-import { isStorageAway } from '../../storage/is-storage-away.ts'
-import { judgeImportFailure, noFailures } from './import-failure.ts'
+import { DownstreamError } from '../core/downstream.ts'
+import type { DownstreamFailure } from '../core/downstream.ts'
+import { StorageError } from '../storage/engine/statement.ts'
+import { isStorageAway } from '../storage/is-storage-away.ts'
+import { judgeFailure, noFailures } from './helpdesk-failure.ts'
 
 function failure(kind: DownstreamFailure, details?: ConstructorParameters<typeof DownstreamError>[2]) {
   return new DownstreamError(kind, 'no', details)
@@ -16,32 +16,32 @@ test('a helpdesk that is away is waited for without an end', () => {
   const counts = noFailures()
   for (let times = 0; times < 1000; times++) {
     counts.hasProbed = true
-    assert.equal(judgeImportFailure(failure('destination'), counts).act, 'hold')
-    assert.equal(judgeImportFailure(failure('transient'), counts).act, 'retry')
+    assert.equal(judgeFailure(failure('destination'), counts).act, 'hold')
+    assert.equal(judgeFailure(failure('transient'), counts).act, 'retry')
   }
 })
 
 test('a helpdesk that works but refuses the message again and again does not get it', () => {
   const counts = { ...noFailures(), hasProbed: true }
-  const acts = [1, 2, 3].map(() => judgeImportFailure(failure('destination', { status: 403 }), counts).act)
+  const acts = [1, 2, 3].map(() => judgeFailure(failure('destination', { status: 403 }), counts).act)
   assert.deepEqual(acts, ['hold', 'hold', 'give_up'])
 })
 
 test('pauses grow to a minute, and the helpdesk may ask for longer ones', () => {
   const counts = noFailures()
-  const first = judgeImportFailure(failure('transient'), counts)
+  const first = judgeFailure(failure('transient'), counts)
   assert.ok(first.act === 'retry' && first.afterMs <= 1200)
-  const asked = judgeImportFailure(failure('transient', { retryAfterMs: 90_000 }), counts)
+  const asked = judgeFailure(failure('transient', { retryAfterMs: 90_000 }), counts)
   assert.deepEqual(asked, { act: 'retry', afterMs: 90_000 })
-  for (let times = 0; times < 10; times++) judgeImportFailure(failure('transient'), counts)
-  const late = judgeImportFailure(failure('transient'), counts)
+  for (let times = 0; times < 10; times++) judgeFailure(failure('transient'), counts)
+  const late = judgeFailure(failure('transient'), counts)
   assert.ok(late.act === 'retry' && late.afterMs >= 48_000 && late.afterMs <= 72_000)
-  assert.deepEqual(judgeImportFailure(failure('flood'), counts), { act: 'retry', afterMs: 60_000 })
+  assert.deepEqual(judgeFailure(failure('flood'), counts), { act: 'retry', afterMs: 60_000 })
 })
 
 test('conversations that keep disappearing are not replaced in a tight loop', () => {
   const counts = noFailures()
-  const pauses = Array.from({ length: 5 }, () => judgeImportFailure(failure('gone'), counts))
+  const pauses = Array.from({ length: 5 }, () => judgeFailure(failure('gone'), counts))
   assert.deepEqual(
     pauses.map((action) => action.act === 'relocate' && action.afterMs > 0),
     [false, false, false, true, true],
@@ -50,15 +50,15 @@ test('conversations that keep disappearing are not replaced in a tight loop', ()
 
 test('a message with an unknown fault is given up after ten tries, and one with a fault of ours at once', () => {
   const counts = noFailures()
-  const acts = Array.from({ length: 10 }, () => judgeImportFailure(failure('unexplained'), counts).act)
+  const acts = Array.from({ length: 10 }, () => judgeFailure(failure('unexplained'), counts).act)
   assert.deepEqual(acts, [...Array.from({ length: 9 }, () => 'retry'), 'give_up'])
-  assert.equal(judgeImportFailure(failure('permanent'), noFailures()).act, 'give_up')
-  assert.equal(judgeImportFailure(new TypeError('x is undefined'), noFailures()).act, 'give_up')
+  assert.equal(judgeFailure(failure('permanent'), noFailures()).act, 'give_up')
+  assert.equal(judgeFailure(new TypeError('x is undefined'), noFailures()).act, 'give_up')
 })
 
 test('only storage that may answer later stops the run', () => {
   assert.equal(isStorageAway(new StorageError('unavailable', 'no')), true)
   assert.equal(isStorageAway(new StorageError('failed', 'no')), false)
   assert.equal(isStorageAway(failure('transient')), false)
-  assert.equal(judgeImportFailure(new StorageError('failed', 'no'), noFailures()).act, 'retry')
+  assert.equal(judgeFailure(new StorageError('failed', 'no'), noFailures()).act, 'retry')
 })

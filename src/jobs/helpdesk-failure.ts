@@ -1,17 +1,17 @@
-// Decides what follows a failed attempt to post a message of the history, or to end its chat.
+// Decides what follows a failed attempt of a job at the helpdesk.
 
-import { DownstreamError } from '../../core/downstream.ts'
-import { backoffMs } from '../../lib/backoff.ts'
-import { TextThreadError } from '../../lib/text/text-thread-error.ts'
-import { StorageError } from '../../storage/engine/statement.ts'
+import { DownstreamError } from '../core/downstream.ts'
+import { backoffMs } from '../lib/backoff.ts'
+import { TextThreadError } from '../lib/text/text-thread-error.ts'
+import { StorageError } from '../storage/engine/statement.ts'
 
-type ImportAction =
+type FailureAction =
   /** The destination takes nothing: wait until it works again. */
   | { act: 'hold' }
   | { act: 'retry'; afterMs: number }
-  /** The conversation is gone: choose another one. */
+  /** What the attempt was about is gone: look for it again. */
   | { act: 'relocate'; afterMs: number }
-  /** The message, or its chat, will not be imported. */
+  /** The work will not be done. */
   | { act: 'give_up' }
 
 /** What has failed so far. `hasProbed`: a probe has found the destination working meanwhile. */
@@ -33,16 +33,16 @@ export function noFailures(): FailureCounts {
 }
 
 /** Counts the failure, too. An unavailable helpdesk is waited for without an end. */
-export function judgeImportFailure(error: unknown, counts: FailureCounts): ImportAction {
+export function judgeFailure(error: unknown, counts: FailureCounts): FailureAction {
   const afterMs = backoffMs(counts.failures++, { firstMs: 1000, ceilingMs: 60_000 })
-  // The message itself may be the cause.
+  // The work itself may be the cause.
   if (error instanceof TextThreadError || error instanceof StorageError)
     return orGiveUp(++counts.unexplained < mostUnexplained, afterMs)
-  // A fault of our own code. The same message would meet it again; the next message may not.
+  // A fault of our own code. The same work would meet it again; the next may not.
   if (!(error instanceof DownstreamError)) return { act: 'give_up' }
   switch (error.failure) {
     case 'destination':
-      // A destination that works refuses this message again and again: a filter on the way may dislike its content.
+      // A destination that works refuses this request again and again: a filter on the way may dislike its content.
       if (counts.hasProbed && isRefusal(error)) counts.refusals++
       return counts.refusals < mostRefusals ? { act: 'hold' } : { act: 'give_up' }
     case 'flood':
@@ -63,6 +63,6 @@ function isRefusal({ status, mayHaveHappened }: DownstreamError): boolean {
   return !mayHaveHappened && status !== null && status >= 400
 }
 
-function orGiveUp(mayRetry: boolean, afterMs: number): ImportAction {
+function orGiveUp(mayRetry: boolean, afterMs: number): FailureAction {
   return mayRetry ? { act: 'retry', afterMs } : { act: 'give_up' }
 }
