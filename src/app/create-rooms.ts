@@ -10,6 +10,7 @@ import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
 import type { Base } from './base.ts'
 import { createAccounts } from './create-accounts.ts'
+import { createContactRepairs, createRepairRun } from './contacts/create-contacts-repair.ts'
 import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
@@ -137,13 +138,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
+  const pace = createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination))
   const contactsImporter = createContactsImporter(base, {
-    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf: createSettingsOf(config, instances) },
-    pace: createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination)),
+    ...{ database, instances, inbound, pace },
+    ...{ names: sync.nameUpdate, settingsOf: createSettingsOf(config, instances) },
   })
+  const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners, contacts_import: contactsImporter },
+    runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
   const history = createHistory(base, { database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
@@ -208,6 +211,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     importer,
     jobs,
     contactsImports: createContactsImports(base, jobs.jobs),
+    contactRepairs: createContactRepairs(base, { jobs: jobs.jobs, instances, routing }),
     history,
     setup,
     perInstance,

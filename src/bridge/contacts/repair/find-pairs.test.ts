@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { phoneVariants } from '../../core/phone-variants.ts'
+import { phoneVariants } from '../../../core/phone-variants.ts'
 import { findPairs } from './find-pairs.ts'
 import type { ScannedContact, StatedPeople } from './find-pairs.ts'
 

@@ -4,8 +4,8 @@
 // or another contact names it, and otherwise to the anonymous id. So contacts with different phone numbers are never a pair. The
 // result does not depend on the order of the contacts.
 
-import type { PairReason, PairRefusal } from '../../core/jobs/contacts-jobs.ts'
-import { phoneVariants } from '../../core/phone-variants.ts'
+import type { PairReason, PairRefusal } from '../../../core/jobs/contacts-jobs.ts'
+import { phoneVariants } from '../../../core/phone-variants.ts'
 
 /** What the scan keeps of a contact: it must be little, because a helpdesk may have 100,000 of them. */
 export type ScannedContact = {

@@ -3,13 +3,13 @@
 // Of each contact only a few short facts are kept: about 300 bytes, so 30 MB for 100,000 contacts. A page is forgotten before the
 // next one is read.
 
-import { groupJid, lidJid, phoneJid } from '../../core/address.ts'
-import type { Person } from '../../core/address.ts'
-import type { ListedContact } from '../../core/downstream.ts'
-import { BridgeError } from '../../core/errors.ts'
-import { phoneVariants } from '../../core/phone-variants.ts'
-import type { ContactStore, KnownContact } from '../../storage/stores/people/contact-store.ts'
-import type { PeopleStore, PersonRecord } from '../../storage/stores/people/people-store.ts'
+import { groupJid, lidJid, phoneJid } from '../../../core/address.ts'
+import type { Person } from '../../../core/address.ts'
+import type { ListedContact } from '../../../core/downstream.ts'
+import { BridgeError } from '../../../core/errors.ts'
+import { phoneVariants } from '../../../core/phone-variants.ts'
+import type { ContactStore, KnownContact } from '../../../storage/stores/people/contact-store.ts'
+import type { PeopleStore, PersonRecord } from '../../../storage/stores/people/people-store.ts'
 import { identityOf, isSameNumber } from './contact-identity.ts'
 import type { ContactIdentity } from './contact-identity.ts'
 import type { ScannedContact, StatedPeople } from './find-pairs.ts'

@@ -1,11 +1,11 @@
 // Says for whom a contact of a helpdesk inbox stands, by everything that the service, another bridge or an agent wrote into it.
 
-import type { Chat } from '../../core/address.ts'
-import type { ListedContact } from '../../core/downstream.ts'
-import { namedInstance } from '../../core/operations-contact.ts'
-import { formsOf, otherBridges } from '../../core/other-bridges/other-bridges.ts'
-import { phoneVariants } from '../../core/phone-variants.ts'
-import { chatOfSourceId } from '../conversations/contact-spec.ts'
+import type { Chat } from '../../../core/address.ts'
+import type { ListedContact } from '../../../core/downstream.ts'
+import { namedInstance } from '../../../core/operations-contact.ts'
+import { formsOf, otherBridges } from '../../../core/other-bridges/other-bridges.ts'
+import { phoneVariants } from '../../../core/phone-variants.ts'
+import { chatOfSourceId } from '../../conversations/contact-spec.ts'
 
 type PersonIdentity = {
   kind: 'person'

@@ -1,8 +1,8 @@
 // Counts what a repair has done, and estimates when it will end.
 
-import { mostFindings } from '../../core/jobs/contacts-jobs.ts'
-import type { ContactsProgress, PairOutcome, RepairFinding, RepairResult } from '../../core/jobs/contacts-jobs.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { mostFindings } from '../../../core/jobs/contacts-jobs.ts'
+import type { ContactsProgress, PairOutcome, RepairFinding, RepairResult } from '../../../core/jobs/contacts-jobs.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import type { ContactPair } from './find-pairs.ts'
 
 type Facts = {
