@@ -6,6 +6,8 @@
 
 import type { PairReason, PairRefusal } from '../../../core/jobs/contacts-jobs.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'
+import { eventLoopShare } from '../../../lib/event-loop-share.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
 
 /** What the scan keeps of a contact: it must be little, because a helpdesk may have 100,000 of them. */
 export type ScannedContact = {
@@ -45,35 +47,48 @@ export type ContactPair = {
 /** A contact, and its phone number in the spelling that is known of it; null when only the number is known. */
 type Member = { contact: ScannedContact; spelling: string | null }
 
-export function findPairs(contacts: readonly ScannedContact[], stated: StatedPeople): ContactPair[] {
-  const numbers = numbersOfLids(contacts, stated)
+/** So many contacts or people take less than a millisecond. */
+const atATime = 50
+
+/** Shares the event loop: many contacts take seconds. */
+export async function findPairs(contacts: readonly ScannedContact[], stated: StatedPeople): Promise<ContactPair[]> {
+  const numbers = new Map<string, string | null>()
+  await inTurns(contacts, (contact) => {
+    noteNumbers(contact, stated, numbers)
+  })
   const people = new Map<string, Member[]>()
-  for (const contact of contacts) {
+  await inTurns(contacts, (contact) => {
     const key = keyOf(contact, numbers)
-    if (key === undefined) continue
     const member = { contact, spelling: contact.phone ?? statedSpelling(contact, stated) }
-    const members = people.get(key)
-    if (members) members.push(member)
-    else people.set(key, [member])
-  }
-  const several = [...people.values()].filter((members) => members.length > 1)
-  return several.flatMap((members) => pairsOf(members, stated)).sort(byIds)
+    if (key !== undefined) getOrCreate(people, key, () => []).push(member)
+  })
+  const pairs: ContactPair[] = []
+  await inTurns(people.values(), (members) => {
+    if (members.length > 1) pairs.push(...pairsOf(members, stated))
+  })
+  return pairs.sort(byIds)
 }
 
-/** The number of each anonymous id, in one spelling; null when it is named together with different numbers. */
-function numbersOfLids(contacts: readonly ScannedContact[], { phoneOfLid }: StatedPeople): Map<string, string | null> {
-  const numbers = new Map<string, string | null>()
-  for (const { phone, lids } of contacts) {
-    for (const lid of lids) {
-      const stated = phoneOfLid.get(lid)
-      if (stated !== undefined) numbers.set(lid, numberOf(stated))
-      else if (phone !== null) {
-        const known = numbers.get(lid)
-        numbers.set(lid, known === undefined || known === numberOf(phone) ? numberOf(phone) : null)
-      }
-    }
+async function inTurns<T>(all: Iterable<T>, work: (each: T) => void): Promise<void> {
+  let count = 0
+  for (const each of all) {
+    if (count++ % atATime === 0) await eventLoopShare.next()
+    work(each)
   }
-  return numbers
+}
+
+/** `numbers` has one spelling of the number of each anonymous id; null when it is named together with different numbers. */
+function noteNumbers(
+  { phone, lids }: ScannedContact,
+  { phoneOfLid }: StatedPeople,
+  numbers: Map<string, string | null>,
+): void {
+  for (const lid of lids) {
+    const stated = phoneOfLid.get(lid)
+    const known = numbers.get(lid)
+    if (stated !== undefined) numbers.set(lid, numberOf(stated))
+    else if (phone !== null) numbers.set(lid, known === undefined || known === numberOf(phone) ? numberOf(phone) : null)
+  }
 }
 
 /** Undefined when the contact does not belong to exactly one person. */

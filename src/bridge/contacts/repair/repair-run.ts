@@ -50,7 +50,7 @@ export class RepairRun implements JobRunner<RepairJob> {
       tell({ done: count, total: count })
     })
     const { contacts, stated, moved, count } = await explained(scanning)
-    const pairs = findPairs(contacts, stated)
+    const pairs = await findPairs(contacts, stated)
     const book = new RepairBook({ scanned: count, pairs: pairs.length, clock, onProgress: tell })
     if (!dryRun) for (const address of moved) await explained(this.#follow(address, place, signal))
     for (const pair of pairs) {
