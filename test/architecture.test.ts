@@ -32,6 +32,7 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/contacts/import': [
     ...['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/sync', ...storageRooms],
   ],
+  'bridge/calls': ['core', 'lib', ...storageRooms],
   'bridge/groups': ['core', 'lib', 'bridge/people'],
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/inbound/compose': ['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],
@@ -45,6 +46,7 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'ledger', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
+  adoption: ['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', ...storageRooms],
   'bridge/outbound/compose': ['core', 'lib', ...storageRooms],
   'bridge/outbound/send': [
     ...['core', 'lib', 'ledger', 'guard', 'bridge/people', ...storageRooms],
@@ -54,6 +56,10 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/outbound/accept': [
     ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
     ...['bridge/outbound/queue', 'bridge/outbound/send'],
+  ],
+  'bridge/outbound/direct': [
+    ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
+    ...['bridge/outbound/accept', 'bridge/outbound/send'],
   ],
   'bridge/outbound': [
     ...['core', 'lib', 'bridge/conversations', ...storageRooms],
@@ -70,11 +76,14 @@ const roomImports: Record<string, readonly string[]> = {
   'network/history': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/files', 'network/queries'],
   ],
+  'network/labels': ['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
   'network/receive': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...storageRooms,
   ],
-  'network/send': [...['core', 'lib', 'network/library', 'network/account', 'network/queries', 'network/files']],
+  'network/send': [
+    ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/queries', 'network/files'],
+  ],
   network: [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...[
@@ -83,6 +92,7 @@ const roomImports: Record<string, readonly string[]> = {
       'network/groups',
       'network/files',
       'network/history',
+      'network/labels',
       'network/receive',
       'network/send',
       ...storageRooms,
@@ -100,8 +110,8 @@ const roomImports: Record<string, readonly string[]> = {
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
-    'bridge/contacts/import',
-    ...['history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
+    ...['bridge/contacts/import', 'bridge/outbound/direct'],
+    ...['adoption', 'history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }

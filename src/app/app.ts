@@ -46,7 +46,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const services = {
     tenants: createTenants(base, tenants, onRoutingChanged),
     instances: instanceService,
-    setup: createSetup(base, { instances, instanceService, tenants, downstream: rooms.downstream }),
+    setup: createSetup(base, {
+      ...{ instances, instanceService, tenants, downstream: rooms.downstream },
+      settingsOf: rooms.settingsOf,
+    }),
   }
   const processEvents = stack.use(
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),
@@ -54,7 +57,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const shared = createWorkers(base, { ...storage, instances, network, deliveries })
   const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers]
-  const rest = [...outbound.workers, ...sync.workers, ...historyWorkers, setup.worker]
+  const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]
   const workers = [...shared, ...inbound.workers, ...rest]
   for (const worker of workers) stack.use(worker)
   // Before its worker, which waits for the run under way.

@@ -8,7 +8,9 @@ import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
+import { createAdoptions, createAdoptRun } from './adoption/create-adoption.ts'
 import type { Base } from './base.ts'
+import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
 import { createContactRepairs, createRepairRun } from './contacts/create-contacts-repair.ts'
 import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
@@ -62,12 +64,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     qrLifetimeMs: options.qrLifetimeMs,
   })
   const { instances, network } = accounts
+  const settingsOf = createSettingsOf(config, instances)
   const downstream = createDownstream(base)
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
-  const notices = createNotices(base, { instances, routing, downstream })
+  const notices = createNotices(base, { settingsOf, instances, routing, downstream })
+  const calls = createCalls(base, { settingsOf, database, epoch, instances, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
+    settingsOf,
     clock,
     log,
     database,
@@ -80,6 +85,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     identities,
     metrics,
     usage,
+    callOutcomeOf: (instance, callId) => calls.rejections.outcomeOf(instance, callId),
     onShown: (...shown) => sync.avatars?.avatars.seen(...shown),
     lateCommitMs: options.lateCommitMs,
   })
@@ -87,9 +93,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   stack.use(inbound.inbound)
   const { people } = inbound
   const numbers = new NumberLookup({ sessionOf: (instance) => instances.find(instance)?.session, people, clock })
-  const memberNotes = createMemberNotes(base, { instances, people, downstream })
+  const memberNotes = createMemberNotes(base, { settingsOf, instances, people, downstream })
   const outbound = createOutbound({
     config,
+    settingsOf,
     clock,
     log,
     stack,
@@ -108,18 +115,24 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     onSendStep: options.onSendStep ?? (() => Promise.resolve()),
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
+    onInboxRow: (instance, id) => {
+      inbound.inbound.acceptIfStored(instance, id)
+    },
     activityListener: () => sync.typing.activity,
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
+    onLabelled: (labels) => {
+      sync.labels.onLabelled(labels)
+    },
   })
   const groups = createGroupService(base, {
-    ...{ instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
+    ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
   })
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
     people,
     groups: inbound.groups,
     conversations: inbound.conversations,
@@ -134,28 +147,29 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const importer = createImporter(base, {
-    ...{ database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
+    ...{ settingsOf, database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
   const pace = createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination))
   const contactsImporter = createContactsImporter(base, {
-    ...{ database, instances, inbound, pace },
-    ...{ names: sync.nameUpdate, settingsOf: createSettingsOf(config, instances) },
+    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
   })
   const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
+  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun },
+    runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
-  const history = createHistory(base, { database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
+  const adoptions = createAdoptions(base, jobs.jobs, inbound)
+  const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
   const { machine } = options
   const setup = createSetupChecks(base, {
-    ...{ instances, network, downstream, routing, metrics, machine },
+    ...{ settingsOf, instances, network, downstream, routing, metrics, machine },
     ...{ lostCallbacks, refusals, clocks },
   })
 
@@ -171,6 +185,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
+    calls.rejections,
     numbers,
     ...(notices ? [notices] : []),
     setup.watch,
@@ -181,9 +196,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     metrics,
   ]
   reception.connect({
+    calls: calls.rejections,
     messages: inbound.reception,
     realtime: sync.reception,
     history: history.reception,
+    labels: sync.labels.reception,
     onReceived: sync.typing.received,
   })
   events.connect({
@@ -199,6 +216,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   metrics.watchNetworkVersion(() => network.version.state.current)
   return {
     storage,
+    settingsOf,
     lifecycle,
     accounts,
     downstream,
@@ -206,12 +224,14 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     inbound,
     outbound,
     groups,
+    calls,
     numbers,
     sync,
     importer,
     jobs,
     contactsImports: createContactsImports(base, jobs.jobs),
-    contactRepairs: createContactRepairs(base, { jobs: jobs.jobs, instances, routing }),
+    contactRepairs: createContactRepairs(base, jobs.jobs, inbound),
+    adoptions,
     history,
     setup,
     perInstance,

@@ -75,6 +75,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       onAnswered: outbound.answered,
       edit: outbound.edit,
     },
+    directMessages: { instances, direct: outbound.direct },
     outbox: {
       ...{ instances, clock, outbox: outbound.outbox, sent: outbound.sent },
       ...{ banRisk: outbound.banRisk, limits: outbound.limits },
@@ -83,5 +84,6 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     jobs: rooms.jobs,
     contactsImport: { instances, imports: rooms.contactsImports },
     contactsRepair: { instances, repairs: rooms.contactRepairs },
+    adopt: { instances, adoptions: rooms.adoptions },
   }
 }

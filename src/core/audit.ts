@@ -23,6 +23,8 @@ export type AuditAction =
   | 'instance.paired'
   /** A helpdesk inbox was created or adopted for the instance. */
   | 'instance.inbox'
+  /** A caller asked to take over what another bridge wrote. */
+  | 'instance.adopt'
   /** A logout was asked for. */
   | 'instance.logout'
   /** WhatsApp confirmed a logout after the caller was answered. */

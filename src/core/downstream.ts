@@ -114,6 +114,31 @@ export type ListedContact = {
 /** One page of all contacts of the account; `contacts` are those of this inbox. */
 export type ContactsPage = { contacts: readonly ListedContact[]; isLast: boolean }
 
+/** A conversation of this inbox, with its contact, as the helpdesk lists it. */
+export type ListedConversation = {
+  id: number
+  status: ConversationStatus
+  isHistory: boolean
+  isBlocked: boolean
+  /** Null while the conversation has no message. */
+  newestMessage: { id: number; at: number; sourceId: string | null } | null
+  lastActivityAt: number
+  contact: {
+    id: number
+    name: string
+    identifier: string | null
+    phone: string | null
+    attributes: Readonly<Record<string, unknown>>
+    /** The address of the contact under which the conversation began; null while it has no message. */
+    sourceId: string | null
+  }
+}
+
+export type ConversationsPage = { conversations: readonly ListedConversation[]; isLast: boolean }
+
+/** A message of a customer or to a customer. `createdAt` is in milliseconds. */
+export type ListedMessage = { id: number; sourceId: string; createdAt: number; isIncoming: boolean; content: string }
+
 export type AvatarFile = { bytes: Buffer; mimeType: string; fileName: string }
 
 export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed'
@@ -191,6 +216,16 @@ export type NewlyPosted = PostedMessage & { flaw?: string }
 /** A message of an agent, a bot or the helpdesk itself. `createdAt` is in milliseconds. */
 export type OutgoingMessage = { id: number; createdAt: number }
 
+/** What a search for a conversation leaves out, and how a new one is created. */
+export type Opening = {
+  /** Conversations of other accounts: two accounts can share an inbox and a customer. */
+  except?: readonly number[]
+  /** The status of a new conversation. With `open` the helpdesk decides: it takes `pending` for an inbox with a bot. */
+  status?: 'open' | 'pending'
+  /** Awaited before a conversation is created. Rejects when none may be created now. */
+  beforeCreation?: () => Promise<void>
+}
+
 /** One inbox of the helpdesk. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {
   /** Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. */
@@ -206,6 +241,12 @@ export type HelpdeskInbox = {
   removeAvatar(id: number): Promise<void>
   /** The contacts of the account, the newest first. The first page is 1. */
   contactsPage(page: number): Promise<ContactsPage>
+  /** All conversations of this inbox, those with the latest activity first. The first page is 1. */
+  conversationsPage(page: number): Promise<ConversationsPage>
+  /** The newest messages with a source id up to that id, oldest first. Not the private, deleted and automatic ones. */
+  newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]>
+  /** Gives the contact a source id in this inbox. False when another contact has it. */
+  addAddress(contactId: number, sourceId: string): Promise<boolean>
   /**
    * The newest conversation of the contact that is not resolved; else by `mode` the newest or a new one. Never one that holds
    * only history.
@@ -213,10 +254,7 @@ export type HelpdeskInbox = {
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
-    /** Conversations of other accounts: two accounts can share an inbox and a customer. */
-    except?: readonly number[],
-    /** Awaited before a conversation is created. Rejects when none may be created now. */
-    beforeCreation?: () => Promise<void>,
+    opening?: Opening,
   ): Promise<Conversation>
   /** A new pending conversation with the contact, or the one that has the mark. */
   createPending(spec: PendingSpec): Promise<ImportConversation>
@@ -243,9 +281,13 @@ export type HelpdeskInbox = {
     conversationId: number,
     range: { afterId: number | null; beforeId: number },
   ): Promise<OutgoingMessage[]>
-  /** `reason` is an English sentence; agents see it in the language of SERVICE_LOCALE. */
+  /** `reason` is what agents read. */
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
+  /** The titles of the labels of a conversation; null when the conversation does not exist any more. */
+  labels(conversationId: number): Promise<string[] | null>
+  /** Replaces all labels of the conversation. */
+  setLabels(conversationId: number, titles: readonly string[]): Promise<void>
   /** Agents have no unread messages in the conversation any more. */
   markSeen(conversationId: number): Promise<void>
   /** Agents have the last message of the customer unread. */
@@ -279,7 +321,7 @@ export type Downstream = {
   helpdesk(access: InboxAccess): HelpdeskInbox
   /** For operators: such calls are rare, and are made also while the inboxes of the account rest. */
   account(access: AccountAccess): HelpdeskAccount
-  /** Fetches an attachment. Rejects with a DownstreamError. */
-  download(access: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile>
+  /** Fetches an attachment of this helpdesk, or a file of no helpdesk (null). Rejects with a DownstreamError. */
+  download(access: Pick<InboxAccess, 'baseUrl'> | null, url: string, signal: AbortSignal): Promise<DownloadedFile>
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -94,6 +94,8 @@ export type MessageEvent = Envelope & {
   ad: Ad | null
   /** Opens what later refers to this message (votes, sealed edits); base64. */
   secret: string | null
+  /** This service sent the message for a program. It is counted as sent already. */
+  isDirect?: true
 }
 
 /** Names a message as the network needs it for receipts, reactions, quotes and revokes. */
@@ -119,7 +121,11 @@ export type SealedEvent = Envelope & {
   iv: string
 }
 
-export type CallEvent = Envelope & { kind: 'call'; video: boolean; missed: boolean }
+/**
+ * `caller` is the address to which a rejection goes. It is there while the call rings at this account and can be rejected: not
+ * for a call in a group, a call of the account itself, or a call that waited on the server.
+ */
+export type CallEvent = Envelope & { kind: 'call'; video: boolean; missed: boolean; caller?: Jid }
 
 /**
  * The keys were missing; the content may still come under the same id. `isAwaited` is false when it was not requested,

@@ -4,8 +4,9 @@ import type { Readable } from 'node:stream'
 import type { Chat, Person } from './address.ts'
 import type { Anchor } from './history/past-events.ts'
 import type { GroupAdministration, GroupMember } from './group-administration.ts'
-import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
+import type { FileRef, MediaContent, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
+import type { NetworkLabels } from './labels.ts'
 import type { NoPicture, ProfilePicture } from './realtime.ts'
 
 /** Why a connection ended. `instances` decides by the cause; codes and texts are only for people. */
@@ -146,6 +147,16 @@ export type OutgoingContent =
       mentions: readonly Person[]
       quote: QuotedMessage | null
     }
+  | {
+      type: 'location'
+      latitude: number
+      longitude: number
+      name: string | null
+      address: string | null
+      quote: QuotedMessage | null
+    }
+  /** A contact card. The phone is E.164 without the plus. */
+  | { type: 'contact'; name: string; phone: string; quote: QuotedMessage | null }
   /** An empty emoji removes the reaction. */
   | { type: 'reaction'; target: MessageKey; emoji: string }
   | { type: 'edit'; target: MessageKey; text: string }
@@ -164,8 +175,9 @@ export type NetworkRestriction = { isActive: boolean; until: number | null }
 /**
  * `at` is when the server took the message, in epoch milliseconds by its own clock; null when the server does not say.
  * `secret` is there for a message to a group. It opens the sealed reactions to the message; base64.
+ * `file` is there for a file: as the recipients got it, and where the network has it.
  */
-export type Sent = { at: number | null; secret?: string }
+export type Sent = { at: number | null; secret?: string; file?: MediaContent }
 
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {
@@ -186,6 +198,12 @@ export type NetworkSession = {
   /** The picture of a person or a group. Rejects with a NetworkBusyError when the network is asked too often. */
   profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture>
   readonly groups: GroupAdministration
+  readonly labels: NetworkLabels
+  /**
+   * Ends a call that rings: the caller sees that it was rejected. False when the call does not ring any more; nothing leaves
+   * then. Rejects when the network refuses or does not answer; the call may have been rejected all the same.
+   */
+  rejectCall(callId: NetworkMessageId, caller: Jid): Promise<boolean>
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(address: Jid, typing: boolean): Promise<void>
@@ -265,8 +283,9 @@ export type PersonPair = { phone: string; lid: string }
 export type Reception = {
   /** The rows are stored already and come in order. After a restart the listener finds them in the inbox. */
   onReceived(instance: InstanceName, rows: readonly ReceivedRow[]): void
-  /** Best effort: the network sends names again. */
-  onNames(instance: InstanceName, names: readonly PersonNames[]): void
+  /** Resolves when the names are stored. After a rejection the names of the address book come again with another connection. */
+  onNames(instance: InstanceName, names: readonly PersonNames[]): Promise<void> | undefined
+  /** Best effort: the network sends pairs again. */
   onPairs(instance: InstanceName, pairs: readonly PersonPair[]): void
   /** The network received something that belongs to no chat, such as a status, a channel or a protocol message. */
   onPassedOver(instance: InstanceName, kind: string): void

@@ -1,6 +1,7 @@
 // The words for outgoing messages: a row per accepted message, its parts, its states and the transitions between them.
 
 import type { Attachment } from './helpdesk/callback.ts'
+import type { NetworkMessageId } from './ids.ts'
 import { shownStates } from './shown.ts'
 import type { Known, Shown } from './shown.ts'
 
@@ -232,16 +233,62 @@ export type MessagePayload = {
   lacksSurveyLink?: true
 }
 
+/** What a direct message says. */
+export type DirectContent =
+  | { type: 'text'; text: string }
+  | { type: 'file'; url: string; caption: string | null }
+  | { type: 'location'; latitude: number; longitude: number; name: string | null; address: string | null }
+  /** The phone is E.164 without the plus. */
+  | { type: 'contact'; name: string; phone: string }
+
+/**
+ * A direct message: a program sends it over the API. The helpdesk gets its message only after the network has acknowledged
+ * the part, so the row names no message there, and what the helpdesk shows does not concern it.
+ */
+export type DirectPayload = {
+  type: 'direct'
+  content: DirectContent
+  /** The message of the chat that this one quotes. */
+  quote: NetworkMessageId | null
+}
+
 /** Takes back everything that was sent for a message at the helpdesk. */
 type RevokePayload = { type: 'revoke'; messageId: number }
 
-export type OutboxPayload = MessagePayload | RevokePayload
+export type OutboxPayload = MessagePayload | DirectPayload | RevokePayload
+
+/** The kinds of rows that carry a message to the customer. */
+export const messageKinds = ['message', 'direct'] as const
+
+/** The words of a message, as previews show them and as the spamguard compares them. Other files make another message. */
+export function wordsOf(payload: MessagePayload | DirectPayload): Pick<MessagePayload, 'content' | 'attachments'> {
+  if (payload.type === 'message') return payload
+  const { content } = payload
+  switch (content.type) {
+    case 'text':
+      return { content: content.text, attachments: [] }
+    case 'file': {
+      const file = { url: content.url, mimeType: null, fileName: content.url, size: null }
+      return { content: content.caption ?? '', attachments: [file] }
+    }
+    case 'location':
+    case 'contact':
+      return { content: '', attachments: [] }
+  }
+}
+
+export function hasFiles(payload: OutboxPayload): boolean {
+  return payload.type !== 'revoke' && wordsOf(payload).attachments.length > 0
+}
 
 /** What the statistics of an instance count; `sending` is shown as pending. */
 export type OutboxTotals = { pending: number; sent: number; expired: number; failed: number }
 
 /** What one message may hold: characters as WhatsApp takes them, and files. */
 export const messageLimits = { characters: 65_536, files: 30 } as const
+
+/** How long the key of a request gives the answer to that request. */
+export const requestKeyLifetimeMs = 24 * 3_600_000
 
 export const maxWaiting = 200
 export const waitingLifetimeMs = 5 * 60_000

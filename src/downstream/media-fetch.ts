@@ -1,4 +1,5 @@
-// Fetches a file that an agent attached, hop by hop: from Chatwoot itself, or from the storage it redirects to.
+// Fetches a file that an agent attached, hop by hop: from Chatwoot itself, or from the storage it redirects to. Also fetches a
+// file that a program names; no private address is trusted for it.
 
 import { Readable } from 'node:stream'
 import { DownstreamError } from '../core/downstream.ts'
@@ -13,7 +14,8 @@ import { mimeByContent, sniffBytes } from '../lib/mime-by-content.ts'
 import { fileNameOf } from './file-name.ts'
 
 type Deps = { egress: Egress; clock: Clock; timeoutMs: number; maxBytes: number }
-type Wanted = { origin: string; url: string; signal: AbortSignal }
+/** `origin` is where Chatwoot is; null when the file is not one of Chatwoot. */
+type Wanted = { origin: string | null; url: string; signal: AbortSignal }
 
 /** Chatwoot sends the callback of a message before it has stored the file. */
 const notYetForMs = 20_000
@@ -27,7 +29,7 @@ export async function fetchMedia(deps: Deps, wanted: Wanted): Promise<Downloaded
     if (status >= 200 && status < 300) return toFile(deps, answer, url)
     answer.body.destroy()
     const pause = pausesMs[attempt] ?? 2000
-    if (status !== 404 || clock.monotonic() + pause > giveUpAt) throw refused(status, url)
+    if (status !== 404 || wanted.origin === null || clock.monotonic() + pause > giveUpAt) throw refused(status, url)
     await sleep(clock, pause, wanted.signal)
     if (wanted.signal.aborted) throw explained(deps, abandoned())
   }
@@ -35,7 +37,8 @@ export async function fetchMedia(deps: Deps, wanted: Wanted): Promise<Downloaded
 
 async function followed(deps: Deps, { origin, url, signal }: Wanted): Promise<StreamedAnswer & { url: URL }> {
   const { egress, timeoutMs, maxBytes: maxResponseBytes } = deps
-  const route = (named: URL) => ({ url: homeward(named, origin), trustedOrigin: origin })
+  const route = (named: URL) =>
+    origin === null ? { url: named } : { url: homeward(named, origin), trustedOrigin: origin }
   try {
     return await follow(egress, { url, route, timeoutMs, maxResponseBytes, signal })
   } catch (error) {

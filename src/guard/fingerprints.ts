@@ -19,18 +19,26 @@ export class Fingerprints {
     this.#keys = encryptionKeys.map((key) => createHmac('sha256', key).update('causeway outbox fingerprint').digest())
   }
 
+  /** Of the whole text, however short it is. */
+  ofText(text: string): string {
+    const [key] = this.#keys
+    return key ? keyed(key, text) : plain(text)
+  }
+
   /** Null when the message is too short to be compared. Other files make another message. */
   of(message: Message): string | null {
     const text = comparable(message)
-    if (text === null) return null
-    const [key] = this.#keys
-    return key ? keyed(key, text) : plain(text)
+    return text === null ? null : this.ofText(text)
   }
 
   /** Also for a fingerprint that was stored under an earlier key, or by a build that did not key it. */
   matches(stored: string | null, message: Message): boolean {
     const text = comparable(message)
-    if (stored === null || text === null) return stored === text
+    return stored === null || text === null ? stored === text : this.matchesText(stored, text)
+  }
+
+  /** As `matches`, for a fingerprint of a whole text. */
+  matchesText(stored: string, text: string): boolean {
     return this.#keys.some((key) => keyed(key, text) === stored) || plain(text) === stored
   }
 }

@@ -27,6 +27,7 @@ import type {
 import { historyMessageSecrets } from './schema/history.ts'
 import type { HistoryChatTable, HistoryMessageTable, ImportChatTable, MessageDateTable } from './schema/history.ts'
 import type { JobTable } from './schema/jobs.ts'
+import type { LabelAgreementTable, LabelledChatTable, LabelTable } from './schema/labels.ts'
 import { deliverySecrets } from './schema/ledger.ts'
 import type { AuditTable, DeliveryTable, UsageBatchTable, UsageTable } from './schema/ledger.ts'
 import { inboxSecrets, messageMapSecrets, outboxSecrets, unfinishedSecrets } from './schema/messages.ts'
@@ -37,6 +38,8 @@ import type {
   OpenedTable,
   OutboxTable,
   OutboxTotalsTable,
+  RejectedCallTable,
+  RequestKeyTable,
   SettledCallbackTable,
   UnfinishedTable,
 } from './schema/messages.ts'
@@ -78,7 +81,9 @@ export type Schema = {
   outbox: OutboxTable
   outbox_totals: OutboxTotalsTable
   settled_callbacks: SettledCallbackTable
+  request_keys: RequestKeyTable
   first_callbacks: FirstCallbackTable
+  rejected_calls: RejectedCallTable
   restrictions: RestrictionTable
   client_version: ClientVersionTable
   history_messages: HistoryMessageTable
@@ -86,6 +91,9 @@ export type Schema = {
   jobs: JobTable
   import_chats: ImportChatTable
   message_dates: MessageDateTable
+  labels: LabelTable
+  labelled_chats: LabelledChatTable
+  label_agreements: LabelAgreementTable
 }
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
@@ -124,4 +132,5 @@ export const destinationTables: { readonly [Table in OfDestination]: readonly (k
   webhook_secrets: [],
   message_dates: ['message_id'],
   import_chats: null,
+  label_agreements: null,
 }

@@ -5,6 +5,7 @@ import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { FirstCallbackStore } from '../../src/storage/stores/messages/first-callback-store.ts'
 import type { NewOutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
 import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
+import { RequestKeyStore } from '../../src/storage/stores/messages/request-key-store.ts'
 import { ShownStore } from '../../src/storage/stores/messages/shown-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleInstanceColumns } from '../harness/samples.ts'
@@ -60,6 +61,22 @@ for (const engine of engines) {
       await correct()
       assert.equal((await row('ahead')).expiresAt, now + 5 * minute)
       assert.equal((await row('right')).expiresAt, now + 4 * minute)
+    })
+
+    test('a key of a request counts for a day, and not for longer', async () => {
+      await using stage = await setUp()
+      const { outbox, correct, database, epoch } = stage
+      const requests = new RequestKeyStore(database, () => epoch)
+      const key = (requestKey: string) => ({ instance: 'shop', requestKey, fingerprint: '' })
+      await outbox.enqueue(sampleRow('ahead', { createdAt: now + hour, messageId: null }), key('ahead'))
+      await outbox.enqueue(sampleRow('right', { createdAt: now - hour, messageId: null }), key('right'))
+      await correct()
+      const isKnown = async (name: string, at: number) => (await requests.find('shop', name, at)) !== undefined
+      assert.deepEqual([await isKnown('ahead', now + day - 1), await isKnown('ahead', now + day)], [true, false])
+      assert.deepEqual(
+        [await isKnown('right', now + 23 * hour - 1), await isKnown('right', now + 23 * hour)],
+        [true, false],
+      )
     })
 
     test('a look that is planned for later than its row is old is due, and other looks stay', async () => {

@@ -5,7 +5,6 @@ import { ContactScan } from '../../bridge/contacts/repair/contact-scan.ts'
 import { HelpdeskRequests } from '../../bridge/contacts/repair/helpdesk-requests.ts'
 import { PairMerge } from '../../bridge/contacts/repair/pair-merge.ts'
 import { RepairRun } from '../../bridge/contacts/repair/repair-run.ts'
-import type { InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import { HelpdeskAttempts } from '../../jobs/helpdesk-attempts.ts'
@@ -38,17 +37,11 @@ export function createRepairRun({ clock, log }: Base, parts: RunParts): RepairRu
   return new RepairRun({ requests, scan, merge, join, clock, log })
 }
 
-type StartParts = {
-  jobs: Jobs
-  instances: Pick<InstanceRegistry, 'find'>
-  routing: { accessOf(record: { ownerTag: string; inboxId: number }): Promise<InboxAccess | null> }
-}
-
 /** What starts the jobs. */
-export function createContactRepairs({ clock }: Base, { jobs, instances, routing }: StartParts): ContactRepairs {
-  const hasHelpdesk = async (instance: InstanceName) => {
-    const record = instances.find(instance)?.record
-    return record !== undefined && (await routing.accessOf(record)) !== null
-  }
-  return new ContactRepairs({ jobs, hasHelpdesk, clock })
+export function createContactRepairs(
+  { clock }: Base,
+  jobs: Jobs,
+  { destinations }: Pick<InboundSet, 'destinations'>,
+): ContactRepairs {
+  return new ContactRepairs({ jobs, hasHelpdesk: (instance) => destinations.isConfigured(instance), clock })
 }

@@ -1,5 +1,6 @@
 // Creates the parts that keep the history of chats and start its import.
 
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { HistoryReception } from '../../core/history/past-events.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
@@ -15,6 +16,7 @@ import type { Base } from '../base.ts'
 import { createKept } from './create-kept.ts'
 
 type Parts = {
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   idFloorMs: () => number

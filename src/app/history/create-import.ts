@@ -2,9 +2,10 @@
 
 import type { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
-import { createIgnoreRule } from '../../bridge/inbound/ignored-chats.ts'
+import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { DestinationRouter } from '../../bridge/inbound/destination-router.ts'
 import type { People } from '../../bridge/people/people.ts'
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
 import { AbandonedImports } from '../../history/import/abandoned-imports.ts'
@@ -31,6 +32,7 @@ import { ContactStore } from '../../storage/stores/people/contact-store.ts'
 import type { Base } from '../base.ts'
 
 export type ImportParts = {
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   people: People
@@ -70,7 +72,7 @@ export function createImport({ config, clock, log }: Pick<Base, 'config' | 'cloc
     count(instance, 'wa_error')
   }
   const chats = new ChatImport({ history, phone, contexts, rows, ending, onUnanswered })
-  const planning = { history, bridged, people, isIgnored: createIgnoreRule(config.inbound.ignoreJids) }
+  const planning = { history, bridged, people, isIgnored: createIgnoredChats(parts.settingsOf) }
   const chatsAtOnce = chatsFor(config.history.ratePerSec)
   const runner = new ImportRun({ imports, history, planning, chats, pace, clock, chatsAtOnce })
   const jobs = new JobStore(database, epoch)

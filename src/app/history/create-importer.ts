@@ -1,5 +1,6 @@
 // Creates the part that runs the jobs that import history, with what it needs of the helpdesk.
 
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream } from '../../core/downstream.ts'
 import type { HelpdeskDatabase } from '../../core/helpdesk/helpdesk-database.ts'
 import { historyDisabledSentence } from '../../core/history/history-disabled.ts'
@@ -18,6 +19,7 @@ import { createImportSweep } from './create-import-sweep.ts'
 import { createPosting } from './create-posting.ts'
 
 type Parts = {
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   instances: Pick<InstanceRegistry, 'find'>
@@ -35,11 +37,11 @@ type Parts = {
 export type Importer = { runners: JobRunners; workers: readonly Ticker[] }
 
 export function createImporter(base: Base, parts: Parts): Importer {
-  const { database, epoch, instances, inbound, downstream, metrics } = parts
+  const { settingsOf, database, epoch, instances, inbound, downstream, metrics } = parts
   const { people, contexts, opener, destinations, posting } = inbound
   const { dates, workers } = createDates(base, parts)
   const lateCommitMs = parts.lateCommitMs ?? downstream.limits.lateCommitMs
-  const shared = { database, epoch, people, contexts, lateCommitMs }
+  const shared = { settingsOf, database, epoch, people, contexts, lateCommitMs }
   const { poster, notes } = createPosting(base, {
     ...{ ...shared, posting, dates, metrics },
     contactOf: (spec, target) => opener.contactOf(spec, target),

@@ -49,7 +49,7 @@ export type InboundSet = {
   /** Merges two contacts. */
   join: ContactJoin
   /** Says to which helpdesk inbox an instance delivers. */
-  destinations: Pick<DestinationRouter, 'find' | 'waitForTarget' | 'hold'>
+  destinations: Pick<DestinationRouter, 'find' | 'isConfigured' | 'waitForTarget' | 'hold'>
   /** What imports post with. */
   posting: { composer: EventComposer; files: FileFetcher; poster: ExactlyOncePoster }
   /** Hears what the network receives. */
@@ -146,17 +146,16 @@ function createConversations(
   parts: InboundParts,
   { stores, people, groups, lostCallbacks: callbacks }: ConversationParts,
 ) {
-  const { config, clock, log, epoch } = parts
-  const mode = config.downstream.conversationMode
+  const { settingsOf, clock, log, epoch } = parts
   const store = stores.contacts
   const gate = new MergeGate()
   const lateCommitMs = lateCommitMsOf(parts)
   const join = new ContactJoin({ store, gate, epoch, clock, lateCommitMs })
   const merger = new ContactMerger({ store, join, epoch, log })
-  const opener = new ConversationOpener({ store, gate, epoch, clock, mode, lateCommitMs })
+  const opener = new ConversationOpener({ store, gate, epoch, clock, settingsOf, lateCommitMs })
   const names = new ContactNames({ store, epoch })
-  const directory = new ConversationDirectory({ store, merger, opener, names, callbacks, epoch, clock, log, mode })
-  const groupWord = textsOf[config.inbound.locale].group
+  const directory = new ConversationDirectory({ store, merger, opener, names, callbacks, epoch, clock, log, settingsOf })
+  const groupWord = (instance: InstanceName) => textsOf[settingsOf(instance).locale].group
   const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (instance) => ownPerson(parts, instance) })
   join.onJoined((destination, contactId) => {
     directory.contactJoined(destination, contactId)

@@ -17,15 +17,19 @@ import { SendContexts } from '../../bridge/outbound/accept/send-context.ts'
 import { SendGuards } from '../../bridge/outbound/accept/send-guards.ts'
 import { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
 import { ConversationEvents } from '../../bridge/outbound/conversation-events.ts'
+import { DirectMessages } from '../../bridge/outbound/direct/direct-messages.ts'
+import { DirectRows } from '../../bridge/outbound/direct/direct-rows.ts'
+import { RequestAnswers } from '../../bridge/outbound/direct/request-answers.ts'
 import { ImmediateSend } from '../../bridge/outbound/send/immediate-send.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import { Fingerprints } from '../../guard/fingerprints.ts'
-import type { RowId } from '../../core/ids.ts'
+import type { InstanceName, RowId } from '../../core/ids.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { CallbackAdmission } from '../../http/webhook/callback-admission.ts'
 import { CallbackRefusals } from '../../http/webhook/callback-refusals.ts'
 import { ClockDifferences } from '../../http/webhook/clock-differences.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
+import { ChatLanes } from '../../lib/queues/chat-lanes.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { SendingParts } from './create-sending.ts'
 import type { OutboundRoutes } from './outbound-routes.ts'
@@ -40,14 +44,16 @@ type Parts = {
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage, onMembersAsked } = deps
+  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage, onMembersAsked, onLabelled } = deps
   const { recipients } = parts.sending
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
   const firstCallbacks = new FirstCallbacks({ store: parts.stores.firstCallbacks, clock, log })
   const order = createOrder(deps, parts)
   const fingerprints = new Fingerprints(config.storage.encryptionKeys)
   const rows = new MessageRows({ fingerprints, newId: parts.newId, clock })
-  const acceptor = createAcceptor(deps, parts, { order, fingerprints, rows })
+  const common = createCommon(deps, parts, { fingerprints, rows })
+  const acceptor = createAcceptor(parts, common, order)
+  const direct = createDirect(deps, parts, common)
   const changes = createChanges(deps, parts, { answers, firstCallbacks, rows })
   const activity = createActivity(deps, parts)
   const clocks = new ClockDifferences({ clock, log })
@@ -56,18 +62,20 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   }
   const refusals = new CallbackRefusals({ count, clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
-  const { locale } = config.inbound
+  const localeOf = (instance: InstanceName) => deps.settingsOf(instance).locale
   const webhook = new WebhookHandler({
-    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock, locale }),
+    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock, localeOf }),
     outbound: acceptor,
     changes,
-    events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, onMembersAsked, clock, log }),
+    events: new ConversationEvents({
+      ...{ activity, conversations, answers, lostCallbacks, onMembersAsked, onLabelled, clock, log },
+    }),
     ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
     clock,
     log,
   })
-  return { webhook, clocks, refusals, acceptor, changes, activity, order }
+  return { webhook, clocks, refusals, acceptor, direct, changes, activity, order }
 }
 
 /** The webhook asks for the destination of every callback whose signature is right. */
@@ -91,33 +99,50 @@ function createOrder({ downstream, clock, log }: OutboundDeps, { stores, sending
   return new CallbackOrder({ missing, metrics: sending.metrics, clock, log })
 }
 
-function createAcceptor(
-  deps: OutboundDeps,
-  parts: Parts,
-  { order, fingerprints, rows }: { order: CallbackOrder; fingerprints: Fingerprints; rows: MessageRows },
-): MessageAcceptor {
-  const { stores, accounts, routes, sending, newId } = parts
-  const { config, clock, log, onSendStep } = deps
-  const { composer, recipients, restrictions, outcomes, undecided, worker, looks, pace, metrics } = sending
+type Common = ReturnType<typeof createCommon>
+
+/** What accepts messages of agents and direct messages alike. */
+function createCommon(
+  { config, clock, log, onSendStep: onStep }: OutboundDeps,
+  { stores, accounts, sending, newId }: Parts,
+  { fingerprints, rows }: { fingerprints: Fingerprints; rows: MessageRows },
+) {
+  const { outcomes, undecided, worker, looks, pace, metrics } = sending
   const { outbox } = stores
   const { spamguard, callbackMaxAge: maxAgeMs } = config.outbound
-  return new MessageAcceptor({
+  return {
+    fingerprints,
     guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
-    order,
-    contexts: new SendContexts({ store: stores.contexts, recipients, routeOf: routes.routeOf }),
-    immediate: new ImmediateSend({ composer, recipients, restrictions, accounts }),
-    storage: new MessageStorage({
-      outbox,
-      undecided,
-      worker,
-      looks,
-      pace,
-      fingerprints,
-      onStep: onSendStep,
-      newId,
-    }),
+    storage: new MessageStorage({ outbox, undecided, worker, looks, pace, fingerprints, onStep, newId }),
     answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
     rows: new NewRows({ accounts, pace, rows, clock }),
+    lanes: new ChatLanes(),
+  }
+}
+
+function createAcceptor(
+  { stores, accounts, routes, sending }: Parts,
+  { guards, storage, answers, rows, lanes }: Common,
+  order: CallbackOrder,
+): MessageAcceptor {
+  const { composer, recipients, restrictions } = sending
+  const contexts = new SendContexts({ store: stores.contexts, recipients, routeOf: routes.routeOf })
+  const immediate = new ImmediateSend({ composer, recipients, restrictions, accounts })
+  return new MessageAcceptor({ guards, order, contexts, immediate, storage, answers, rows, lanes })
+}
+
+function createDirect(
+  { clock }: OutboundDeps,
+  { stores, accounts, routes, sending, newId }: Parts,
+  { fingerprints, rows, ...common }: Common,
+): DirectMessages {
+  const { outbox, requests, map } = stores
+  const { recipients, undecided } = sending
+  return new DirectMessages({
+    ...{ ...common, map, recipients, routeOf: routes.routeOf },
+    isLinked: (instance) => accounts.ownJid(instance) !== null,
+    requests: new RequestAnswers({ requests, outbox, undecided, fingerprints, clock }),
+    rows: new DirectRows({ fingerprints, rows, newId, clock }),
   })
 }
 

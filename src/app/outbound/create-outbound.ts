@@ -48,6 +48,8 @@ export function createOutbound(deps: OutboundDeps) {
     guards: { recipients: sending.recipients, restrictions, pace, metrics: sending.metrics },
     sent: stores.sent,
     webhook: accepting.webhook,
+    /** Messages that programs send. */
+    direct: accepting.direct,
     clocks,
     refusals,
     /** The answer to a callback has left this process. */
@@ -128,7 +130,10 @@ function createParts(deps: OutboundDeps) {
       name: 'outbox-prune',
       everyMs: pruneMs,
       firstMs: firstSweepMs,
-      work: () => stores.outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs),
+      work: async () => {
+        await stores.outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)
+        await stores.requests.prune(clock.now())
+      },
       clock,
       log,
     }),

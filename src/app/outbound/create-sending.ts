@@ -1,6 +1,7 @@
 // Creates the parts that send outbox rows: the composer, the sender, the guards and the worker.
 
 import type { OwnChanges } from '../../bridge/conversations/own-changes.ts'
+import { DirectComposer } from '../../bridge/outbound/compose/direct-composer.ts'
 import { MessageComposer } from '../../bridge/outbound/compose/message-composer.ts'
 import { createTranscoder } from '../../bridge/outbound/compose/voice-note.ts'
 import { UndecidedRows } from '../../bridge/outbound/accept/undecided-rows.ts'
@@ -15,13 +16,15 @@ import { OutboundMetrics } from '../../bridge/outbound/send/outbound-metrics.ts'
 import { Recipients } from '../../bridge/outbound/send/recipients.ts'
 import { RevokeContents } from '../../bridge/outbound/send/revoke-contents.ts'
 import { RowSender } from '../../bridge/outbound/send/row-sender.ts'
+import { SentRecords } from '../../bridge/outbound/send/sent-records.ts'
 import { SendPreparation } from '../../bridge/outbound/send/send-preparation.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import { BanRisk } from '../../guard/ban-risk.ts'
 import { Pace } from '../../guard/pace.ts'
 import { Restrictions } from '../../guard/restrictions.ts'
 import { SendLimits } from '../../guard/send-limits.ts'
-import type { RowId } from '../../core/ids.ts'
+import type { InstanceName, RowId } from '../../core/ids.ts'
+import type { OutboxRow } from '../../storage/stores/messages/outbox-rows.ts'
 import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
 import type { DueLook } from '../../storage/stores/messages/shown-store.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
@@ -41,9 +44,10 @@ type Parts = {
 export type SendingParts = ReturnType<typeof createSending>
 
 export function createSending(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, people, metrics, usage, downstream } = deps
+  const { config, settingsOf, clock, log, people, metrics, usage, downstream } = deps
   const { stores, accounts } = parts
   const { outbox, transitions, sent, map } = stores
+  const transcode = createTranscoder()
   const banRisk = new BanRisk({ clock })
   const limits = createLimits(deps, parts)
   const pace = createPace(deps, limits)
@@ -53,10 +57,11 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
   const composer = new MessageComposer({
     map,
     downstream,
-    transcode: createTranscoder(),
-    signMessages: config.outbound.signMessages,
+    transcode,
+    settingsOf,
     emojiReplyAsReaction: config.outbound.emojiReplyAsReaction,
   })
+  const direct = new DirectComposer({ map, downstream, transcode })
   const looks = new PlannedLooks({
     clock,
     wake: () => {
@@ -66,7 +71,7 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
   const outcomes = new RowOutcomes({ outbox, transitions, looks, metrics: outboundMetrics, clock })
   const undecided = new UndecidedRows({ transitions, looks, clock, log })
   const guards = { banRisk, pace, restrictions }
-  const made = { recipients, composer, outcomes, undecided, metrics: outboundMetrics, ...guards }
+  const made = { recipients, composer, direct, outcomes, undecided, metrics: outboundMetrics, ...guards }
   const worker = createWorker(deps, parts, made)
   const given = new GivenAnswers({ store: stores.shown, clock })
   const isUndecided = (id: RowId) => undecided.has(id) || looks.isTooEarly(id)
@@ -75,13 +80,16 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
 }
 
 function createShownWorker(
-  { downstream, clock, log }: OutboundDeps,
+  { settingsOf, downstream, clock, log }: OutboundDeps,
   { stores, accounts, routes, ownChanges, startLooks }: Parts,
   { worker, given, isUndecided }: { worker: OutboxWorker; given: GivenAnswers; isUndecided: (id: RowId) => boolean },
 ): ShownWorker {
   const { outbox, shown, retries } = stores
-  const { identifiedOf: destinationOf } = routes
-  const look = new ShownLook({ outbox, shown, retries, downstream, destinationOf, worker, accounts, clock, log })
+  const helpdeskOf = async (row: OutboxRow) => {
+    const destination = await routes.identifiedOf(row)
+    return destination && { key: destination.key, helpdesk: downstream.helpdesk(destination) }
+  }
+  const look = new ShownLook({ outbox, shown, retries, settingsOf, helpdeskOf, worker, accounts, clock, log })
   const isNeedless = ({ destination, messageId, lookAt }: DueLook) =>
     messageId !== null && ownChanges.areAnswered(destination, messageId, lookAt)
   const deciding = { isUndecided, isNeedless }
@@ -108,6 +116,7 @@ function createRestrictions({ clock }: OutboundDeps, { stores, accounts }: Parts
 type WorkerParts = {
   recipients: Recipients
   composer: MessageComposer
+  direct: DirectComposer
   outcomes: RowOutcomes
   undecided: UndecidedRows
   metrics: OutboundMetrics
@@ -117,21 +126,16 @@ type WorkerParts = {
 
 function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): OutboxWorker {
   const { clock, log, downstream, onSendStep } = deps
-  const { stores, accounts, routes, newId } = parts
-  const { recipients, composer, outcomes, undecided, metrics, pace, restrictions } = made
-  const { outbox, transitions, sent, map } = stores
+  const { stores, accounts, routes } = parts
+  const { recipients, composer, direct, outcomes, undecided, metrics, pace, restrictions } = made
+  const { outbox, transitions, map } = stores
   const revokes = new RevokeContents({ outbox, map })
   const { destinationOf } = routes
-  const preparation = new SendPreparation({ composer, recipients, restrictions, revokes, downstream, destinationOf })
+  const composers = { composer, direct, revokes }
+  const preparation = new SendPreparation({ ...composers, recipients, restrictions, downstream, destinationOf })
+  const records = createRecords(deps, parts)
   const sender = new RowSender({
-    preparation,
-    transitions,
-    sent: notingOffers(sent, deps.choices),
-    restrictions,
-    metrics,
-    pace,
-    newId,
-    clock,
+    ...{ preparation, transitions, records, restrictions, metrics, pace, clock },
     onStep: onSendStep,
   })
   return new OutboxWorker({
@@ -145,6 +149,12 @@ function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): Outb
     clock,
     log,
   })
+}
+
+function createRecords({ choices, clock, onInboxRow }: OutboundDeps, { stores, accounts, newId }: Parts): SentRecords {
+  const { sent, journal } = stores
+  const ownJid = (instance: InstanceName) => accounts.ownJid(instance)
+  return new SentRecords({ sent: notingOffers(sent, choices), journal, ownJid, newId, clock, onInboxRow })
 }
 
 /** Tells the inbound part that a message offers choices, so that it looks for an answer in that chat. */

@@ -15,20 +15,20 @@ const pruneMs = 3_600_000
 
 type NameParts = Pick<
   SyncParts,
-  | ('config' | 'clock' | 'log' | 'database' | 'metrics' | 'people' | 'conversations' | 'contexts' | 'targetOf')
+  | ('config' | 'settingsOf' | 'clock' | 'log' | 'database' | 'metrics' | 'people' | 'conversations' | 'contexts' | 'targetOf')
   | ('contactNames' | 'headerHistory' | 'helpdeskDatabase')
 >
 
 export function createNames(parts: NameParts) {
   const { config, clock, log, database, metrics, people, conversations, contexts, targetOf } = parts
-  const { contactNames, headerHistory, helpdeskDatabase } = parts
+  const { settingsOf, contactNames, headerHistory, helpdeskDatabase } = parts
   const isOn = config.sync.retroactiveNames
   const counts = new RealtimeCounts({ metrics })
   const headers = new HeaderRewriter({
     database: helpdeskDatabase,
     history: headerHistory,
     contexts,
-    headerOf: (person) => renderHeader(person, config.inbound.headerTemplate),
+    headerOf: (instance, person) => renderHeader(person, settingsOf(instance).headerTemplate),
   })
   const update = new NameUpdate({ people, contacts: new ContactStore(database), names: contactNames, headers })
   const sync = new NameSync({ isOn, update, targetOf, counts, clock, log })

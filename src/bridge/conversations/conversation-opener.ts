@@ -4,6 +4,7 @@
 // is lost, we search for that conversation for as long as the helpdesk may still create it (20 s for Chatwoot). Only then do
 // we create another one.
 
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { DestinationKey } from '../../core/ids.ts'
@@ -17,7 +18,7 @@ type Deps = {
   gate: Pick<MergeGate, 'withContact'>
   epoch: () => number
   clock: Clock
-  mode: 'new' | 'reopen'
+  settingsOf: SettingsOf
   /** How long after a lost answer the helpdesk may still create the conversation. */
   lateCommitMs: number
 }
@@ -120,12 +121,13 @@ export class ConversationOpener {
   }
 
   async #openWith(contact: Contact, spec: ContactSpec, key: ConversationKey, helpdesk: HelpdeskInbox) {
-    const { store, mode } = this.#deps
+    const { store, settingsOf } = this.#deps
     const { destination } = key
+    const { conversationMode, newConversationStatus: status } = settingsOf(key.instance)
     const openingSince = await this.#saveContact(destination, contact, spec)
     const others = await store.excludedConversations(key, contact.sourceId)
     const { id, newestMessageId } = await this.#create({ contact, destination, openingSince }, (beforeCreation) =>
-      helpdesk.ensureConversation(contact, mode, others, beforeCreation),
+      helpdesk.ensureConversation(contact, conversationMode, { except: others, status, beforeCreation }),
     )
     return this.#save(key, contact, id, newestMessageId)
   }

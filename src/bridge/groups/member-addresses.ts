@@ -3,7 +3,7 @@
 import { parseChat, personJid, phoneJid } from '../../core/address.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { Jid } from '../../core/ids.ts'
-import { readPhone } from '../../core/read-phone.ts'
+import { readPhone } from '../../core/phone-spelling.ts'
 
 /** In the order of the texts, each person once. Throws SERVICE_BAD_REQUEST; `field` is where the caller gave the texts. */
 export function readMemberAddresses(texts: readonly string[], field: string): Jid[] {

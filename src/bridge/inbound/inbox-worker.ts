@@ -110,6 +110,19 @@ export class InboxWorker implements PerInstance {
     })
   }
 
+  /** Takes up a row that is in the inbox if its commit succeeded. */
+  acceptIfStored(instance: InstanceName, id: RowId): void {
+    const live = this.#live.get(instance)
+    // Without a live instance the row is taken up with the others, when the instance is taken.
+    if (!live) return
+    live.pending++
+    void this.#intake.run(instance, async () => {
+      const row = await this.#stored.load(instance, id, live.stopping.signal)
+      if (row) await this.#takeUp(row, live)
+      else live.pending--
+    })
+  }
+
   /** Two records of a person became one, and so do the queues of the two chats. */
   merged(instance: InstanceName, { keep, drop }: MergedPeople): void {
     this.#deps.directory.merged(instance)

@@ -58,7 +58,8 @@ export class RowFinisher {
     const result = outcome === 'posted' ? 'ok' : 'duplicate'
     if (outcome === 'duplicate') await inbox.remove(epoch(), id)
     if (outcome === 'duplicate') metrics.duplicate(instance, event.kind)
-    else metrics.accepted(instance)
+    // A direct message was counted when it was sent.
+    else if (event.kind !== 'message' || !event.isDirect) metrics.accepted(instance)
     metrics.countResult(instance, resultKindOf(event), result)
     this.#log(row, { result, ...facts })
     onShown?.(instance, event.chat, destination)

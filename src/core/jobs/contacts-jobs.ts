@@ -1,6 +1,8 @@
 // The jobs about the contacts of a helpdesk inbox: what they are asked for, what they tell while they run, and what became of
 // them.
 
+import type { OtherBridge } from '../other-bridges/other-bridges.ts'
+
 /**
  * contacts_import  make the people of the address book known to the helpdesk
  * contacts_repair  merge contacts that are one person
@@ -91,18 +93,33 @@ export type RepairResult = {
   listed: readonly RepairFinding[]
 }
 
-export const otherBridges = ['evolution', 'waha', 'gowa'] as const
-export type OtherBridge = (typeof otherBridges)[number]
-
 export type AdoptParams = { from: OtherBridge; dryRun: boolean }
 
+/**
+ * Counts contacts that have a conversation in the helpdesk inbox, except where said otherwise.
+ * scanned = adopted + unchanged + own + unmarked + unknown + doubled + errors.
+ */
 export type AdoptResult = {
-  contacts: number
-  conversations: number
-  messages: number
+  scanned: number
+  /** Something of them was taken over. In a dry run: would be. */
   adopted: number
-  skipped: number
+  /** All of them is taken over already. */
+  unchanged: number
+  /** The other bridge itself writes under them. */
+  own: number
+  /** Nothing of them says that the other bridge made them. */
+  unmarked: number
+  /** They stand for nobody who can be written to. */
+  unknown: number
+  /** Another contact stands for the same person or group. */
+  doubled: number
   errors: number
+  /** Conversations that get the next message of their chat. */
+  conversations: number
+  /** Messages whose ids are known from now on. */
+  messages: number
+  /** When the other bridge wrote last, as far as its messages show it; epoch milliseconds. */
+  lastWrittenAt: number | null
 }
 
 /** The parts of each job. */

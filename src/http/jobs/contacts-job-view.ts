@@ -62,12 +62,19 @@ export const RepairedContacts = Type.Object(
 
 export const Adopted = Type.Object(
   {
-    contacts: Type.Integer(),
-    conversations: Type.Integer(),
-    messages: Type.Integer(),
-    adopted: Type.Integer(),
-    skipped: Type.Integer(),
-    errors: Type.Integer(),
+    scanned: Type.Integer({
+      description: 'Contacts with a conversation in the helpdesk inbox: the sum of the next seven',
+    }),
+    adopted: Type.Integer({ description: 'Contacts of which something was taken over, or would be in a dry run' }),
+    unchanged: Type.Integer({ description: 'Contacts that were taken over before' }),
+    own: Type.Integer({ description: 'Contacts under which the other bridge itself writes' }),
+    unmarked: Type.Integer({ description: 'Contacts that the other bridge did not make' }),
+    unknown: Type.Integer({ description: 'Contacts that stand for nobody who can be written to' }),
+    doubled: Type.Integer({ description: 'Contacts of somebody who has another contact' }),
+    errors: Type.Integer({ description: 'Contacts that the helpdesk refused' }),
+    conversations: Type.Integer({ description: 'Conversations that get the next message of their chat' }),
+    messages: Type.Integer({ description: 'Messages that can be quoted from now on' }),
+    last_written_at: nullable(Timestamp),
   },
   { title: 'Adopted' },
 )
@@ -85,6 +92,6 @@ export function toRepairedContacts({ listed, ...counts }: RepairResult): Static<
   return { ...counts, listed: [...listed] }
 }
 
-export function toAdopted(result: AdoptResult): Static<typeof Adopted> {
-  return result
+export function toAdopted({ lastWrittenAt, ...counts }: AdoptResult): Static<typeof Adopted> {
+  return { ...counts, last_written_at: lastWrittenAt === null ? null : toTimestamp(lastWrittenAt) }
 }

@@ -42,6 +42,7 @@ export const exampleValues: Readonly<Record<string, readonly unknown[]>> = {
   event_id: ['0b6f5a52-6a0e-4f0c-9d53-2f1f0b8f7f10'],
   events_webhook_subscribers: [[]],
   events_webhook_url: ['https://hooks.example.com/causeway'],
+  exists: [true],
   expires_at: ['2026-01-15T12:05:00.000Z'],
   expires_in_seconds: [null, 160],
   finished_at: [null],
@@ -67,6 +68,7 @@ export const exampleValues: Readonly<Record<string, readonly unknown[]>> = {
   latency_ms: [1],
   left: [true],
   level: ['ok'],
+  lid: ['200000000000001@lid'],
   link: ['https://chat.whatsapp.com/GcnYDXhkIt2CqyZbqdoZTV'],
   logout: ['true'],
   members: [4],
@@ -182,6 +184,7 @@ export const wholeAnswers: Readonly<Record<string, unknown>> = {
 
 /** Request bodies that no schema describes, by the id of the operation. */
 export const wholeRequests: Readonly<Record<string, unknown>> = {
+  sendMessage: { to: '+5511888880001', text: 'Your order is ready.', idempotency_key: 'order 4711' },
   receiveCallback: {
     event: 'message_created',
     id: 42,

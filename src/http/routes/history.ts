@@ -33,7 +33,7 @@ const longestSeconds = 300
 
 const chatRule = 'a jid such as 5511888880001@s.whatsapp.net or 120363000000000001@g.us, or a phone number'
 
-const Whole = (description: string) => Type.Optional(Type.String({ pattern: '^-?\\d{1,9}$', description }))
+const Whole = (description: string) => Type.Optional(Type.String({ pattern: '^-?\\d+$', description }))
 
 const seconds = `how long the phone may take to answer, 1 to ${longestSeconds} seconds; ${defaultSeconds} by default`
 const count = `how many older messages the phone is asked for, ${mostMessages} at most; ${defaultCount} by default`

@@ -42,8 +42,12 @@ import { addHistoryRoutes } from '../routes/history.ts'
 import type { HistoryDeps } from '../routes/history.ts'
 import { addInstanceRoutes } from '../routes/instances.ts'
 import type { InstanceDeps } from '../routes/instances.ts'
+import { addAdoptRoutes } from '../routes/contacts/adopt.ts'
+import type { AdoptDeps } from '../routes/contacts/adopt.ts'
 import { addJobRoutes } from '../routes/jobs.ts'
 import type { JobDeps } from '../routes/jobs.ts'
+import { addDirectMessageRoutes } from '../routes/direct/direct-messages.ts'
+import type { DirectMessageDeps } from '../routes/direct/direct-messages.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
@@ -98,11 +102,13 @@ export type ServerRoutes = {
   deliveries: DeliveryDeps
   groups: GroupDeps
   messages: MessageDeps
+  directMessages: DirectMessageDeps
   outbox: OutboxDeps
   history: HistoryDeps
   jobs: JobDeps
   contactsImport: ContactsImportDeps
   contactsRepair: ContactsRepairDeps
+  adopt: AdoptDeps
 }
 
 type Deps = {
@@ -161,11 +167,13 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addDeliveryRoutes(app, routes.deliveries)
   addGroupRoutes(app, routes.groups)
   addMessageRoutes(app, routes.messages, newBodyMemory())
+  addDirectMessageRoutes(app, routes.directMessages)
   addOutboxRoutes(app, routes.outbox)
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)
   addContactsImportRoute(app, routes.contactsImport)
   addContactsRepairRoute(app, routes.contactsRepair)
+  addAdoptRoutes(app, routes.adopt)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app)
   refuseOtherMethods()

@@ -1,7 +1,7 @@
 // The answers to the helpdesk: a 2xx leaves its message as it is, any other status marks it failed.
 
 import { Type } from 'typebox'
-import type { SendAnswer, UndeliverableCode } from '../../bridge/outbound/accept/send-answer.ts'
+import type { DirectAnswer, SendAnswer, UndeliverableCode } from '../../bridge/outbound/accept/send-answer.ts'
 import type { OutgoingCommand } from '../../core/helpdesk/callback.ts'
 import { statusOfCode } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
@@ -39,7 +39,7 @@ const errorOf: Record<UndeliverableCode, ErrorCode> = {
 
 type Reply = { status: number; body: Record<string, unknown> }
 
-export function toWebhookReply(answer: WebhookAnswer): Reply {
+export function toWebhookReply(answer: WebhookAnswer | DirectAnswer): Reply {
   switch (answer.kind) {
     case 'sent':
       return { status: 200, body: { status: 'sent', waid: answer.waid, queue_id: answer.queueId } }

@@ -21,6 +21,10 @@ export function encodeContent(content: Plain, context: Context): proto.IMessage 
       return {
         extendedTextMessage: { text: content.text.toWellFormed(), ...contextInfo(content, content.text, context) },
       }
+    case 'location':
+      return { locationMessage: locationOf(content, context) }
+    case 'contact':
+      return { contactMessage: cardOf(content, context) }
     case 'reaction':
       return {
         reactionMessage: { key: libraryKey(content.target), text: content.emoji, senderTimestampMs: context.now },
@@ -53,9 +57,30 @@ function inviteOf(content: Extract<Plain, { type: 'group_invite' }>, context: Co
   }
 }
 
+function locationOf(content: Extract<Plain, { type: 'location' }>, context: Context): proto.Message.ILocationMessage {
+  const { latitude, longitude, name, address } = content
+  return {
+    degreesLatitude: latitude,
+    degreesLongitude: longitude,
+    ...(name !== null && { name: name.toWellFormed() }),
+    ...(address !== null && { address: address.toWellFormed() }),
+    ...contextInfo({ ...content, mentions: [] }, '', context),
+  }
+}
+
+/** The phone of the recipient offers to write to the number if the card names its WhatsApp id. */
+function cardOf(content: Extract<Plain, { type: 'contact' }>, context: Context): proto.Message.IContactMessage {
+  const { phone } = content
+  const name = content.name.toWellFormed()
+  const escaped = name.replace(/[\\,;]/g, '\\$&').replace(/\r\n|[\r\n]/g, '\\n')
+  const lines = [`FN:${escaped}`, `N:;${escaped};;;`, `TEL;type=CELL;type=VOICE;waid=${phone}:+${phone}`]
+  const vcard = ['BEGIN:VCARD', 'VERSION:3.0', ...lines, 'END:VCARD'].join('\n')
+  return { displayName: name, vcard, ...contextInfo({ ...content, mentions: [] }, '', context) }
+}
+
 /** Whether the timer of a chat applies to this content. Reactions, edits and revokes share the fate of their message. */
 export function isTimed({ type }: OutgoingContent): boolean {
-  return type === 'text' || type === 'file' || type === 'group_invite'
+  return type !== 'reaction' && type !== 'edit' && type !== 'revoke'
 }
 
 type Referring = { mentions: readonly Person[]; quote: QuotedMessage | null }

@@ -13,6 +13,8 @@ import { withPausableDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
+import { contentOf } from '../decode/content.ts'
+import { unwrap } from '../decode/unwrap.ts'
 import { isJidGroup } from '../library/library.ts'
 import type { BinaryNode, proto } from '../library/library.ts'
 import { firstMessageRefused } from './acknowledgements.ts'
@@ -83,8 +85,12 @@ export class MessageSender {
     after.catch(ignoreRejection)
     if (gone.aborted) throw lostError()
     const message = await encoder.encode(chat, content, id, isFirst).catch(rethrow)
-    const request = { chat, id, message }
-    const first = await this.#attempt({ request, find: () => addresses.of(chat), after })
+    const sent = await this.#send({ chat, id, message }, after, () => addresses.of(chat))
+    return { ...sent, ...(content.type === 'file' && fileOf(message)) }
+  }
+
+  async #send(request: SealRequest, after: Promise<unknown>, find: () => Promise<Jid>): Promise<Sent> {
+    const first = await this.#attempt({ request, find, after })
     if (!('error' in first)) return first
     return this.#sendAgain(request, after, first).catch((error: unknown) => {
       const isUnknown = error instanceof SendError && error.outcome === 'unknown'
@@ -171,6 +177,12 @@ export class MessageSender {
 function secretOf({ chat, message }: SealRequest): Pick<Sent, 'secret'> {
   const secret = isJidGroup(chat) ? message.messageContextInfo?.messageSecret : undefined
   return secret ? { secret: Buffer.from(secret).toString('base64') } : {}
+}
+
+/** The file as those who receive the message read it. */
+function fileOf(message: proto.IMessage): Pick<Sent, 'file'> {
+  const content = contentOf(unwrap(message))
+  return content?.type === 'media' ? { file: content } : {}
 }
 
 /** The server tells the time in seconds. */

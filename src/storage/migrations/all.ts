@@ -28,6 +28,9 @@ import { names } from './023-names.ts'
 import { choices } from './024-choices.ts'
 import { history } from './025-history.ts'
 import { ownSettings } from './026-own-settings.ts'
+import { directMessages } from './027-direct-messages.ts'
+import { rejectedCalls } from './028-rejected-calls.ts'
+import { labels } from './029-labels.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -56,4 +59,7 @@ export const migrations: readonly Migration[] = [
   choices,
   history,
   ownSettings,
+  directMessages,
+  rejectedCalls,
+  labels,
 ]

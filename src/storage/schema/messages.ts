@@ -135,10 +135,33 @@ export type SettledCallbackTable = {
   settled_at: number
 }
 
+/** The keys that programs gave to their direct messages: a repeated request is answered and sends nothing. */
+export type RequestKeyTable = {
+  instance: InstanceName
+  request_key: string
+  /** Of the request, to tell a repeat from another request under the same key. */
+  fingerprint: string
+  outbox_id: RowId
+  settled_at: number
+}
+
 /** When each destination gave us its first callback. */
 export type FirstCallbackTable = {
   destination: DestinationKey
   heard_at: number
+}
+
+/** A call that the service rejects. `rejected_at` is null until the network has confirmed it. */
+export type RejectedCallTable = {
+  instance: InstanceName
+  call_id: NetworkMessageId
+  /** Who called. */
+  phone: string | null
+  lid: string | null
+  claimed_at: number
+  rejected_at: number | null
+  /** Whether the caller is still to get a text, got it, or does not get it although one was due; null: none was due. */
+  text_state: 'due' | 'given' | 'dropped' | null
 }
 
 export const unfinishedSecrets = {

@@ -2,12 +2,14 @@
 // that wait in the backup, posted events that wait in it, and accepted messages that it does not know.
 //
 // - Messages to WhatsApp are not sent again. The helpdesk shows them as failed with the reason, and the agent may press Retry.
+// - Texts to the callers of rejected calls are not sent: they may have been sent since.
 // - Received events are delivered, but the helpdesk is searched for them first.
 // - The keys of each session are marked: they may have sealed messages since, and the network room retires them.
 // - An import of history that was under way has failed, and its conversations are not under import any more. The kept history
 //   stays. The next import looks for it at the helpdesk first.
 // - A change of a message that was written before the restore, and that the backup does not know, is no Retry.
 
+import { messageKinds } from '../../core/outbox.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Database } from '../database.ts'
@@ -48,6 +50,7 @@ export class RestoredStore {
       ...searches,
       ...marks,
       ...this.#failImports(now),
+      query.updateTable('rejected_calls').set({ text_state: 'dropped' }).where('text_state', '=', 'due'),
       query.updateTable('first_callbacks').set({ heard_at: now }),
       query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#epoch()),
       auditInsert(this.#database, {
@@ -96,7 +99,7 @@ export class RestoredStore {
         look_at: eb.case().when('message_id', 'is not', null).then(now).else(null).end(),
       }))
       .where(from('restore'))
-      .where('kind', '=', 'message')
+      .where('kind', 'in', messageKinds)
       .where('payload', 'is not', null)
       .where((row) => row.or([row('settled_at', 'is', null), row('created_at', '>', madeAt - retryOfferedMs)]))
   }
@@ -118,7 +121,7 @@ export class RestoredStore {
     const waiting = query
       .selectFrom('outbox')
       .select(({ fn }) => ['instance', fn.countAll<number>().as('failed')])
-      .where('kind', '=', 'message')
+      .where('kind', 'in', messageKinds)
       .where('status', 'in', ['pending', 'sending'])
       .groupBy('instance')
     return query

@@ -85,12 +85,24 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('contactsPage')
         return { contacts: [], isLast: true }
       },
-      ensureConversation: async ({ sourceId }, mode, except, beforeCreation) => {
+      conversationsPage: async () => {
+        await ask('conversationsPage')
+        return { conversations: [], isLast: true }
+      },
+      newestMessages: async () => {
+        await ask('newestMessages')
+        return []
+      },
+      addAddress: async () => {
+        await ask('addAddress')
+        return true
+      },
+      ensureConversation: async ({ sourceId }, mode, { except, status = 'open', beforeCreation } = {}) => {
         await ask('ensureConversation')
         const found = this.#findConversation(key, sourceId, mode, except)
         if (found) return found
         await beforeCreation?.()
-        return this.openConversation(key, sourceId)
+        return Object.assign(await this.openConversation(key, sourceId), { status })
       },
       createPending: async ({ contact: { sourceId }, mark, isHistory, beforeCreation }) => {
         await ask('createPending')
@@ -157,6 +169,8 @@ export class ScriptedHelpdesk implements Downstream {
         await this.agents.setStatus(...change)
       },
       deleteMessage: () => ask('deleteMessage'),
+      labels: () => Promise.resolve([]),
+      setLabels: () => Promise.resolve(),
       markSeen: () => ask('markSeen'),
       markUnread: () => ask('markUnread'),
       setTyping: () => ask('setTyping'),

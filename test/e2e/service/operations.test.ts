@@ -144,6 +144,7 @@ describe('the OpenAPI document', () => {
       'post /api/instances/{name}/history/import-all-async',
       'post /api/instances/{name}/inbox',
       'post /api/instances/{name}/logout',
+      'post /api/instances/{name}/messages',
       'post /api/instances/{name}/messages/{waid}/edit',
       'post /api/instances/{name}/pairing-code',
       'post /api/instances/{name}/parked/retry',

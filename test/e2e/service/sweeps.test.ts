@@ -11,7 +11,7 @@ import { toColumns } from '../../../src/storage/stores/messages/outbox-rows.ts'
 
 const now = Date.parse('2026-06-01T00:00:00Z')
 const longAgo = now - 400 * 86_400_000
-const tables = ['opened', 'outbox', 'settled_callbacks', 'deliveries', 'message_map', 'jobs'] as const
+const tables = ['opened', 'outbox', 'settled_callbacks', 'request_keys', 'deliveries', 'message_map', 'jobs'] as const
 
 function place(name: string) {
   return { destination: 'https://desk|1|7', instance: 'shop', chat: 'chat', network_id: name, network_key: '{}' }
@@ -32,6 +32,9 @@ async function seed(database: Database): Promise<void> {
       query
         .insertInto('settled_callbacks')
         .values({ destination: 'd', kind: 'message_created', event_id: n, outbox_id: name, settled_at: at }),
+      query
+        .insertInto('request_keys')
+        .values({ instance: 'shop', request_key: name, fingerprint: '', outbox_id: name, settled_at: at }),
       query.insertInto('deliveries').values({
         id: name,
         event_id: name,

@@ -208,7 +208,8 @@ export class ImportBed {
     const { people, contexts, opener, destinations, posting } = set
     const config = loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment })
     const base = { config, clock, log: logs.log }
-    const shared = { database, epoch, people, contexts, lateCommitMs }
+    const { settingsOf } = this.bridge
+    const shared = { settingsOf, database, epoch, people, contexts, lateCommitMs }
     const { poster, notes } = createPosting(base, {
       ...shared,
       contactOf: (spec, target) => opener.contactOf(spec, target),

@@ -29,6 +29,8 @@ import { MessageMapStore } from '../../../src/storage/stores/messages/message-ma
 import { OfferStore } from '../../../src/storage/stores/messages/offer-store.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
+import { RejectedCallStore } from '../../../src/storage/stores/messages/rejected-call-store.ts'
+import { RequestKeyStore } from '../../../src/storage/stores/messages/request-key-store.ts'
 import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
 import { SendContextStore } from '../../../src/storage/stores/messages/send-context-store.ts'
 import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
@@ -36,6 +38,8 @@ import { ShownStore } from '../../../src/storage/stores/messages/shown-store.ts'
 import { TickStore } from '../../../src/storage/stores/messages/tick-store.ts'
 import { ContactPictureStore } from '../../../src/storage/stores/people/contact-picture-store.ts'
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
+import { LabelAgreementStore } from '../../../src/storage/stores/people/label-agreement-store.ts'
+import { LabelStore } from '../../../src/storage/stores/people/label-store.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 
@@ -71,6 +75,8 @@ function createStores(database: Database) {
     headers: new HeaderStore(database),
     outbox: new OutboxStore(database, epoch),
     transitions: new OutboxTransitions(database, epoch),
+    rejectedCalls: new RejectedCallStore(database, epoch),
+    requests: new RequestKeyStore(database, epoch),
     retries: new RetryStore(database, epoch),
     contexts: new SendContextStore(database, new ManualClock()),
     sent: new SentMessageStore(database, epoch),
@@ -79,6 +85,8 @@ function createStores(database: Database) {
     contacts: new ContactStore(database),
     pictures: new ContactPictureStore(database),
     people: new PeopleStore(database),
+    labels: new LabelStore(database, epoch),
+    agreements: new LabelAgreementStore(database, epoch),
     jobs: new JobStore(database, epoch),
     marks: new ImportMarks(database),
   }

@@ -58,6 +58,35 @@ const pictured = ({ pictures }: Stores) =>
 const opened = ({ contacts }: Stores, id: string) =>
   contacts.saveConversation(1, conversation(id), inConversation, 1000)
 
+const call = (callId: string) => ({ instance: 'shop', callId })
+const rejecting = ({ rejectedCalls }: Stores, id: string) => rejectedCalls.claim(call(id), { phone: id, lid: null }, 1000)
+const rejected = async (stores: Stores, id: string) => {
+  await rejecting(stores, id)
+  await stores.rejectedCalls.confirm(call(id), { at: 1001, textOnceInMs: 10 })
+}
+
+const rejectedCallCalls: Readonly<Record<string, StoreCall>> = {
+  'RejectedCallStore.claim': { kind: 'repeated', run: rejecting },
+  'RejectedCallStore.unclaim': {
+    kind: 'repeated',
+    given: rejecting,
+    run: ({ rejectedCalls }, id) => rejectedCalls.unclaim(call(id)),
+  },
+  'RejectedCallStore.confirm': {
+    kind: 'repeated',
+    given: rejecting,
+    run: ({ rejectedCalls }, id) => rejectedCalls.confirm(call(id), { at: 1001, textOnceInMs: 10 }),
+  },
+  'RejectedCallStore.outcomeOf': { kind: 'read', run: ({ rejectedCalls }, id) => rejectedCalls.outcomeOf(call(id)) },
+  'RejectedCallStore.dueTexts': { kind: 'read', run: ({ rejectedCalls }) => rejectedCalls.dueTexts(10) },
+  'RejectedCallStore.settleText': {
+    kind: 'repeated',
+    given: rejected,
+    run: ({ rejectedCalls }, id) => rejectedCalls.settleText(call(id), 'given'),
+  },
+  'RejectedCallStore.prune': { kind: 'repeated', given: rejected, run: ({ rejectedCalls }) => rejectedCalls.prune(2000) },
+}
+
 const inboxCalls: Readonly<Record<string, StoreCall>> = {
   'InboxStore.pendingIds': {
     kind: 'read',
@@ -253,5 +282,5 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
 }
 
 export const messageCalls: Readonly<Record<string, StoreCall>> = {
-  ...{ ...inboxCalls, ...mapCalls, ...headerCalls, ...peopleCalls },
+  ...{ ...inboxCalls, ...mapCalls, ...headerCalls, ...peopleCalls, ...rejectedCallCalls },
 }

@@ -1,5 +1,6 @@
 // The calls of the stores of sent messages: the outbox, callbacks, Retry and what the helpdesk shows.
 
+import { requestKeyLifetimeMs } from '../../../src/core/outbox.ts'
 import type { OutboxPart } from '../../../src/core/outbox.ts'
 import type { OutboxRow } from '../../../src/storage/stores/messages/outbox-rows.ts'
 import { toStatement } from '../../../src/storage/engine/statement.ts'
@@ -24,6 +25,8 @@ const refused = ({ outbox }: Stores, id: string) =>
   outbox.keepRefused(row(id), { reason: 'no', lookAt: 2000 }, callback(id))
 const unheard = ({ retries }: Stores, id: string) =>
   retries.keepChange({ row: row(id), callback: null, reason: null }, { at: 2000, until: 9000 })
+const request = (id: string) => ({ instance: 'shop', requestKey: id, fingerprint: 'asked' })
+const requested = ({ outbox }: Stores, id: string) => outbox.enqueue(row(id), request(id))
 const failed = async (stores: Stores, id: string) => {
   await pending(stores, id)
   await stores.transitions.fail(await found(stores, id), 'no', 1500, 2000)
@@ -68,6 +71,12 @@ const storeCalls: Readonly<Record<string, StoreCall>> = {
   'OutboxStore.countWaiting': { kind: 'read', run: ({ outbox }) => outbox.countWaiting('shop') },
   'OutboxStore.countPending': { kind: 'read', run: ({ outbox }) => outbox.countPending() },
   'OutboxStore.totals': { kind: 'read', run: ({ outbox }) => outbox.totals('shop') },
+  'RequestKeyStore.find': { kind: 'read', run: ({ requests }, id) => requests.find('shop', id, 1000) },
+  'RequestKeyStore.prune': {
+    kind: 'repeated',
+    given: requested,
+    run: ({ requests }) => requests.prune(1000 + requestKeyLifetimeMs),
+  },
   'FirstCallbackStore.find': { kind: 'read', run: ({ firstCallbacks }, id) => firstCallbacks.find(id) },
   'FirstCallbackStore.note': { kind: 'repeated', run: ({ firstCallbacks }, id) => firstCallbacks.note(id, 1000) },
 }

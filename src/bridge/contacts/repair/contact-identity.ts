@@ -2,7 +2,7 @@
 
 import type { Chat } from '../../../core/address.ts'
 import type { ListedContact } from '../../../core/downstream.ts'
-import { namedInstance } from '../../../core/operations-contact.ts'
+import { namedInstance } from '../../../core/helpdesk/operations-contact.ts'
 import { formsOf, otherBridges } from '../../../core/other-bridges/other-bridges.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'
 import { chatOfSourceId } from '../../conversations/contact-spec.ts'

@@ -11,7 +11,7 @@
 
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
-import { ChatLanes } from '../../../lib/queues/chat-lanes.ts'
+import type { ChatLanes } from '../../../lib/queues/chat-lanes.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { ImmediateSend } from '../send/immediate-send.ts'
 import type { Accepted, AnswerInTime, Deadline } from './answer-in-time.ts'
@@ -34,6 +34,8 @@ type Deps = {
   storage: Pick<MessageStorage, 'store' | 'storeIf'>
   answers: Pick<AnswerInTime, 'within' | 'listen'>
   rows: Pick<NewRows, 'rowOf'>
+  /** Shared with everything that accepts messages. */
+  lanes: ChatLanes
 }
 
 /** What is known of a message when its callback comes. */
@@ -44,7 +46,6 @@ type Acceptance = Arrival & { deadline: Deadline; turn?: LaterTurn }
 
 export class MessageAcceptor implements PerInstance {
   readonly #deps: Deps
-  readonly #lanes = new ChatLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -69,11 +70,11 @@ export class MessageAcceptor implements PerInstance {
 
   /** Two records of a person became one. Resolves when the messages that were being accepted meanwhile are stored. */
   merged(instance: InstanceName, { keep, drop }: { keep: ChatId; drop: ChatId }): Promise<void> {
-    return this.#lanes.merge(instance, keep, drop)
+    return this.#deps.lanes.merge(instance, keep, drop)
   }
 
   leave(instance: InstanceName): void {
-    this.#lanes.leave(instance)
+    this.#deps.lanes.leave(instance)
   }
 
   async #accept(route: Route, acceptance: Acceptance): Promise<Accepted | SendAnswer> {
@@ -103,7 +104,7 @@ export class MessageAcceptor implements PerInstance {
     const callback = callbackKey({ sender, destination }, command.messageId)
     // Messages of a chat are accepted one after the other: the order of acceptance is the order of sending, and the
     // spamguard compares each message with the one before it.
-    return this.#lanes.run(sender.name, found.chatId, async (chatId) => {
+    return this.#deps.lanes.run(sender.name, found.chatId, async (chatId) => {
       const ref = { ...found, chatId }
       const row = rows.rowOf({ sender, destination, ref }, command)
       // First: what is refused for another reason can be sent by Retry.
@@ -114,7 +115,7 @@ export class MessageAcceptor implements PerInstance {
       if (refusal) return refusal
       const prepared = !turn && facts ? await immediate.prepare(row, ref, facts) : undefined
       const { listener, outcome } = answers.listen(row.instance)
-      const stored = await store({ row, callback, prepared, listener, turn, destination })
+      const stored = await store({ row, key: callback, prepared, listener, turn, destination })
       if (stored !== 'accepted') return stored
       const { id: queueId, instance, expiresAt } = row
       const taken = { address: facts?.lastAddress ?? ref.jid, hasUnread }

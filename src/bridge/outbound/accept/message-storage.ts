@@ -3,13 +3,12 @@
 import type { Destination } from '../../../core/downstream.ts'
 import type { RowId } from '../../../core/ids.ts'
 import { maxWaiting } from '../../../core/outbox.ts'
-import type { MessagePayload } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Fingerprints } from '../../../guard/fingerprints.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { SendLimit } from '../../../guard/send-limits.ts'
-import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
-import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { SettledKey } from '../../../storage/stores/messages/settled-callbacks.ts'
+import { openedRow, wordsIn } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { FirstClaim, OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { StorageError } from '../../../storage/engine/statement.ts'
@@ -40,7 +39,8 @@ type Deps = {
 
 export type Message = {
   row: NewOutboxRow
-  callback: CallbackKey | null
+  /** The callback or the request that asks for the message. */
+  key: SettledKey | null
   prepared: PreparedSend | undefined
   listener: OutcomeListener
   /** The message must not be sent before its turn. Undefined when it is its turn. */
@@ -62,14 +62,14 @@ export class MessageStorage {
 
   /** 'accepted', or the answer to a message that is not accepted. */
   store(message: Message, deadline: Deadline): Promise<'accepted' | SendAnswer> {
-    const { row, callback } = message
-    return this.#store<never>(message, deadline, (claim) => this.#deps.outbox.enqueue(row, callback, claim))
+    const { row, key } = message
+    return this.#store<never>(message, deadline, (claim) => this.#deps.outbox.enqueue(row, key, claim))
   }
 
   /** Stores the message only while `unchanged` holds. */
   storeIf(unchanged: Statement, message: Message, deadline: Deadline): Promise<'accepted' | SendAnswer | Stale> {
-    const { row, callback } = message
-    return this.#store(message, deadline, (claim) => this.#deps.outbox.enqueueIf(unchanged, row, callback, claim))
+    const { row, key } = message
+    return this.#store(message, deadline, (claim) => this.#deps.outbox.enqueueIf(unchanged, row, key, claim))
   }
 
   #store<S extends Stale>(
@@ -125,12 +125,12 @@ export class MessageStorage {
     deadline: Deadline,
     enqueue: () => Promise<'accepted' | 'full' | 'duplicate' | S>,
   ): Promise<SendAnswer | S | undefined> {
-    const { row, callback } = message
+    const { row, key } = message
     const { outbox, undecided } = this.#deps
     const stored = await enqueue().catch((error: unknown) => this.#giveUp(row, error))
     if (stored === 'full') return this.#keepFull(row)
     if (stored === 'duplicate') {
-      const settled = callback && (await outbox.settledBy(callback))
+      const settled = key && (await outbox.settledBy(key))
       if (settled && (await undecided.withdraw(settled.id))) return this.#commit(message, deadline, enqueue)
       if (settled && this.#isDoubtful(message, settled)) {
         return { kind: 'undeliverable', code: 'no_recipient', reason: noRecipient(message.destination) }
@@ -165,7 +165,7 @@ export class MessageStorage {
   #isDoubtful({ row, destination }: Message, settled: OutboxRow): boolean {
     if (destination?.isUnidentified !== true) return false
     const { fingerprints } = this.#deps
-    return settled.chatId !== row.chatId || !fingerprints.matches(settled.fingerprint, row.payload as MessagePayload)
+    return settled.chatId !== row.chatId || !fingerprints.matches(settled.fingerprint, wordsIn(row))
   }
 }
 

@@ -1,5 +1,6 @@
 // Makes the outbox row of an accepted message: it may have to wait for the connection or for its pace.
 
+import type { InstanceName } from '../../../core/ids.ts'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -24,16 +25,18 @@ export class NewRows {
   }
 
   rowOf(context: Pick<SendContext, 'sender' | 'destination' | 'ref'>, command: SendCommand): NewOutboxRow {
-    const { clock, accounts, pace, rows } = this.#deps
-    const { name } = context.sender
-    const now = clock.now()
-    const readiness = accounts.readinessOf(name)
+    return { ...this.#deps.rows.create(context, command), ...this.waitOf(context.sender.name) }
+  }
+
+  /** Whether a row that is accepted now waits, and until when. */
+  waitOf(instance: InstanceName): Pick<NewOutboxRow, 'isWaiting' | 'isDrained' | 'expiresAt'> {
+    const { clock, accounts, pace } = this.#deps
+    const readiness = accounts.readinessOf(instance)
     const mustConnect = readiness !== 'ready'
     return {
-      ...rows.create(context, command),
-      isWaiting: mustConnect || pace.isExhausted(name),
+      isWaiting: mustConnect || pace.isExhausted(instance),
       isDrained: mustConnect,
-      expiresAt: readiness === 'away' ? now + waitingLifetimeMs : null,
+      expiresAt: readiness === 'away' ? clock.now() + waitingLifetimeMs : null,
     }
   }
 }

@@ -29,6 +29,13 @@ export type SendAnswer =
   | { kind: 'refused'; reason: string }
   | { kind: 'late' }
 
+/** The answers to a program that asks to send a direct message. */
+export type DirectAnswer =
+  | { kind: 'sent'; waid: NetworkMessageId; queueId: RowId }
+  | { kind: 'queued'; queueId: RowId; expiresAt: number | null }
+  | { kind: 'full' | 'blocked' | 'refused'; reason: string }
+  | { kind: 'late' }
+
 /** The row of the message that the helpdesk shows as sent after it got this answer. */
 export function rowShownSent(answer: { kind: string } | SendAnswer): RowId | undefined {
   return 'isInTime' in answer && answer.isInTime ? answer.queueId : undefined

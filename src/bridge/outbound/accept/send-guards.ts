@@ -1,10 +1,10 @@
 // Decides whether a message is refused: it cannot be delivered from here, or it repeats the message before it.
 
 import type { ImportState } from '../../../core/history/import-state.ts'
-import type { MessagePayload } from '../../../core/outbox.ts'
+import { wordsIn } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { Fingerprints } from '../../../guard/fingerprints.ts'
 import { isWithinWindow } from '../../../guard/spamguard.ts'
-import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
+import type { CallbackKey, SettledKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { Route, Sender } from '../../conversations/route.ts'
@@ -72,14 +72,14 @@ export class SendGuards {
   }
 
   /** Undefined when the message does not repeat the one before it. */
-  async check(sender: Sender, row: NewOutboxRow, callback: CallbackKey | null): Promise<SendAnswer | undefined> {
+  async check(sender: Sender, row: NewOutboxRow, key: SettledKey | null): Promise<SendAnswer | undefined> {
     const { outbox, spamguard, fingerprints } = this.#deps
     const { instance, chatId, fingerprint, createdAt } = row
     if (!spamguard || !sender.isSpamguardEnabled || fingerprint === null) return undefined
     const previous = await outbox.newestOf(instance, chatId)
     if (!previous || !isWithinWindow(previous.at, createdAt)) return undefined
-    const isRepeat = fingerprints.matches(previous.fingerprint, row.payload as MessagePayload)
-    return isRepeat ? this.#block(row, callback) : undefined
+    const isRepeat = fingerprints.matches(previous.fingerprint, wordsIn(row))
+    return isRepeat ? this.#block(row, key) : undefined
   }
 
   /** Whether the helpdesk had given up on the callback before we read it. */
@@ -93,24 +93,24 @@ export class SendGuards {
     return answered ?? { kind: 'undeliverable', code: 'too_old', reason: tooOldReason }
   }
 
-  async #block(row: NewOutboxRow, callback: CallbackKey | null): Promise<SendAnswer> {
+  async #block(row: NewOutboxRow, key: SettledKey | null): Promise<SendAnswer> {
     const { metrics, accounts } = this.#deps
     const { instance, ownerTag, remoteJid, messageId } = row
-    const answered = await this.#keepRefused(row, callback, blockedReason)
+    const answered = await this.#keepRefused(row, key, blockedReason)
     if (answered) return answered
-    const preview = previewOf((row.payload as MessagePayload).content)
+    const preview = previewOf(wordsIn(row).content)
     const extras = { count: accounts.countBlock(instance), preview, remote_jid: remoteJid, msg_id: messageId ?? 0 }
     metrics.blocked({ instance, ownerTag }, extras)
     return { kind: 'blocked', reason: blockedReason }
   }
 
-  /** Undefined when the refusal is stored; else the answer to a repeated callback. */
-  async #keepRefused(row: NewOutboxRow, callback: CallbackKey | null, reason: string): Promise<SendAnswer | undefined> {
+  /** Undefined when the refusal is stored; else the answer to a repeated callback or request. */
+  async #keepRefused(row: NewOutboxRow, key: SettledKey | null, reason: string): Promise<SendAnswer | undefined> {
     const { outbox, looks } = this.#deps
     // A repeated callback of an accepted message is not a second message.
-    const settled = callback && (await outbox.settledBy(callback))
+    const settled = key && (await outbox.settledBy(key))
     if (settled) return repeated(settled)
-    const isKept = await looks.after(row.id, (lookAt) => outbox.keepRefused(row, { reason, lookAt }, callback))
+    const isKept = await looks.after(row.id, (lookAt) => outbox.keepRefused(row, { reason, lookAt }, key))
     return isKept ? undefined : { kind: 'ignored', reason: 'duplicate' }
   }
 

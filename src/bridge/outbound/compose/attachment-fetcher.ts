@@ -1,4 +1,5 @@
-// Downloads an attachment of the helpdesk into a temporary file, and decides as which kind of file it is sent.
+// Downloads an attachment of the helpdesk, or a file of no helpdesk (destination null), into a temporary file, and decides as
+// which kind of file it is sent.
 
 import { createWriteStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
@@ -31,7 +32,7 @@ export function isDeclaredAudio({ mimeType, fileName }: Attachment): boolean {
 
 export async function fetchAttachment(
   { downstream, transcode }: Deps,
-  destination: Destination,
+  destination: Destination | null,
   attachment: Attachment,
   signal: AbortSignal,
 ): Promise<FetchedAttachment> {
@@ -46,7 +47,7 @@ export async function fetchAttachment(
 
 async function download(
   downstream: Pick<Downstream, 'download'>,
-  destination: Destination,
+  destination: Destination | null,
   attachment: Attachment,
   path: string,
   signal: AbortSignal,
@@ -59,7 +60,9 @@ async function download(
     return { mimeType: known.toLowerCase(), fileName: attachment.fileName ?? fileName ?? 'file' }
   } catch (cause) {
     if (cause instanceof DownstreamError && lasting.has(cause.failure)) {
-      throw new SendRefusal(unfetched(attachment.fileName, cause.message), { cause })
+      // A file of no helpdesk has no name yet, and the reason says where it should be.
+      const reason = destination ? unfetched(attachment.fileName, cause.message) : cause.message
+      throw new SendRefusal(reason, { cause })
     }
     throw cause
   }

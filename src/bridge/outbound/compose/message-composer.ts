@@ -2,6 +2,7 @@
 
 import { parseChat } from '../../../core/address.ts'
 import type { Person } from '../../../core/address.ts'
+import type { SettingsOf } from '../../../core/chosen-settings.ts'
 import type { Destination, Downstream } from '../../../core/downstream.ts'
 import type { DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
 import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '../../../core/network.ts'
@@ -12,6 +13,7 @@ import { isLongerThan } from '../../../lib/text/is-longer-than.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { mayMention, mentionMembers } from './mention-members.ts'
 import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
+import { messageAmong, quoteOf } from './quoted-message.ts'
 import { SendRefusal } from './send-refusal.ts'
 import { textOfMarkdown } from './text-of-markdown.ts'
 import type { Transcode } from './voice-note.ts'
@@ -24,7 +26,7 @@ type Deps = {
   map: Pick<MessageMapStore, 'findByMessage' | 'findByNetworkId' | 'contentOf'>
   downstream: Pick<Downstream, 'download'>
   transcode: Transcode
-  signMessages: boolean
+  settingsOf: SettingsOf
   emojiReplyAsReaction: boolean
 }
 
@@ -66,9 +68,9 @@ export class MessageComposer {
     const emoji = payload.content.trim()
     const isReaction = this.#deps.emojiReplyAsReaction && payload.attachments.length === 0 && singleEmoji.test(emoji)
     if (replied && isReaction) return reaction(replied, emoji)
-    const written = await this.#textOf(payload)
+    const written = await this.#textOf(payload, target.instance)
     const { text, mentions } = await withMentions(written, target.address, session)
-    const quote = replied && (await this.#quote(replied))
+    const quote = replied && (await quoteOf(this.#deps.map, replied))
     const { attachments } = payload
     const carrier = text === '' ? -1 : attachments.findIndex((each) => !isDeclaredAudio(each))
     const plan = [...(text !== '' && carrier === -1 ? (['text'] as const) : []), ...attachments.keys()]
@@ -90,10 +92,11 @@ export class MessageComposer {
     }
   }
 
-  async #textOf({ content, agentName }: MessagePayload): Promise<string> {
+  async #textOf({ content, agentName }: MessagePayload, instance: InstanceName): Promise<string> {
     // Converting the marks makes a text shorter, but never shorter than half.
     const text = content.length > 2 * maxLength ? content : await textOfMarkdown(content)
-    const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
+    const { signMessages } = this.#deps.settingsOf(instance)
+    const signed = signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
     if (isLongerThan(maxLength, signed)) {
       throw new SendRefusal(writeReason('tooLong', { characters: maxLength }))
     }
@@ -131,13 +134,7 @@ export class MessageComposer {
     const byMessage = messageId === null ? [] : await this.#deps.map.findByMessage(destinationKey, messageId)
     const found =
       byMessage.length > 0 || sourceId === null ? byMessage : await this.#deps.map.findByNetworkId(instance, [sourceId])
-    const ours = found.filter((each) => each.instance === instance)
-    return ours.find(({ kind }) => kind === 'message') ?? ours[0] ?? null
-  }
-
-  async #quote({ id, networkKey }: MappedMessage): Promise<QuotedMessage> {
-    const content = await this.#deps.map.contentOf(id)
-    return { key: networkKey, text: content?.text ?? '' }
+    return messageAmong(found.filter((each) => each.instance === instance))
   }
 }
 
@@ -146,11 +143,12 @@ function reaction({ networkKey }: MappedMessage, emoji: string): MessageDraft {
   return { plan: ['text'], contentOf: () => Promise.resolve(plain(content, emoji)) }
 }
 
-function plain(content: OutgoingContent, text: string): PartContent {
+export function plain(content: OutgoingContent, text: string): PartContent {
   return { content, text, leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() }
 }
 
-async function withMentions(text: string, address: Jid, session: Pick<NetworkSession, 'groupInfo'>) {
+/** In a group, the `@phone` of a member becomes a mention. */
+export async function withMentions(text: string, address: Jid, session: Pick<NetworkSession, 'groupInfo'>) {
   const chat = parseChat(address)
   if (chat?.kind !== 'group' || !mayMention(text)) return { text, mentions: [] }
   return mentionMembers(text, membersByPhone(await session.groupInfo(chat.id)))

@@ -1,6 +1,7 @@
 // Makes one attempt to send an outbox row, or returns what the row must wait for.
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
+import { hasFiles } from '../../../core/outbox.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import { doubledMs } from '../../../lib/backoff.ts'
 import type { WorkOutcome } from '../../../lib/queues/chat-queues.ts'
@@ -89,7 +90,7 @@ export class RowAttempts {
 
   async #send(row: OpenOutboxRow, { slots, signal }: Attempt): Promise<WorkOutcome> {
     const { sender, accounts } = this.#deps
-    const leave = await slots[hasFiles(row) ? 'files' : 'texts'].enter(signal)
+    const leave = await slots[hasFiles(row.payload) ? 'files' : 'texts'].enter(signal)
     try {
       const session = accounts.sessionOf(row.instance)
       if (!session) return 'wait'
@@ -133,7 +134,7 @@ export class RowAttempts {
     }
     const { parts, reason } = outcome
     // A reason that concerns a file names the file. Only the agent may see that name.
-    const why = hasFiles(row) ? { parts: parts.map(({ state }) => state) } : { reason }
+    const why = hasFiles(row.payload) ? { parts: parts.map(({ state }) => state) } : { reason }
     log.info({ ...line, outcome: outcome.kind, ...why }, 'outgoing message')
     if (outcome.kind === 'failed' || attempts >= maxAttempts) {
       const finalReason = outcome.kind === 'failed' ? reason : failureReason(parts, reason)
@@ -149,8 +150,4 @@ export class RowAttempts {
 
 function isUnsent(outcome: SendOutcome): boolean {
   return outcome.kind === 'retry' && outcome.parts.every(({ state }) => state === 'new')
-}
-
-function hasFiles({ payload }: OpenOutboxRow): boolean {
-  return payload.type === 'message' && payload.attachments.length > 0
 }

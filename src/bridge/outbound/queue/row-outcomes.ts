@@ -1,6 +1,7 @@
 // Ends rows that will not be sent, and tells the listener of a row what became of it.
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
+import { hasFiles, wordsOf } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
@@ -73,7 +74,7 @@ export class RowOutcomes {
       const reason = failureReason(row.parts, timeOver)
       if (row.isUnconfirmed) await this.fail({ ...row, ...(payload && { payload }) }, reason)
       else if (await looks.after(row.id, () => transitions.expire(row, reason, now))) {
-        if (payload?.type === 'message') metrics.expired(row, payload.content)
+        if (payload && payload.type !== 'revoke') metrics.expired(row, wordsOf(payload).content)
         this.notify(row.id, { kind: 'failed', reason })
       }
       onEnded(row)
@@ -82,9 +83,9 @@ export class RowOutcomes {
 }
 
 function kindOf(
-  row: Partial<Pick<OpenOutboxRow, 'payload'>>,
+  { payload }: Partial<Pick<OpenOutboxRow, 'payload'>>,
   of: string | number | undefined,
 ): 'text' | 'media' | 'revoke' {
-  if (row.payload?.type === 'revoke') return 'revoke'
-  return typeof of === 'number' || (row.payload?.attachments.length ?? 0) > 0 ? 'media' : 'text'
+  if (payload?.type === 'revoke') return 'revoke'
+  return typeof of === 'number' || (payload && hasFiles(payload)) ? 'media' : 'text'
 }

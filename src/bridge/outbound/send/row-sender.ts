@@ -1,11 +1,11 @@
 // Sends the parts of an outbox row. Every attempt goes through here: the immediate one, those from the queue and the repeats.
 //
 // Before the frame of a part leaves, a commit stores the id of the part and that it may have left. (For an immediate send
-// that is the commit that accepts the row.) The commit that stores the acknowledgement also stores the message map. So after
+// that is the commit that accepts the row.) The commit that stores the acknowledgement also stores what SentRecords says. So after
 // a crash each part is known to be unsent or sent, or it is repeated under the same id, and the recipient shows it once.
 
 import { SendError } from '../../../core/network.ts'
-import type { ChatId, InstanceName, Jid, RowId } from '../../../core/ids.ts'
+import type { ChatId, InstanceName, Jid } from '../../../core/ids.ts'
 import type { NetworkSession, OutgoingContent, Sent } from '../../../core/network.ts'
 import type { OutboxPart, PartState } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
@@ -15,15 +15,13 @@ import { orAbort } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { withDeadline } from '../../../lib/clock.ts'
 import { ignoreRejection } from '../../../lib/ignore.ts'
-import type { MappedContent } from '../../../storage/stores/messages/message-map-store.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
-import type { Statement } from '../../../storage/engine/statement.ts'
 import type { MessageDraft, PartContent } from '../compose/message-composer.ts'
 import type { SendWhenStored } from './immediate-send.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundMetrics, PartKind } from './outbound-metrics.ts'
+import type { SentRecords } from './sent-records.ts'
 import { restrictedNow } from './send-preparation.ts'
 import type { SendPreparation } from './send-preparation.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
@@ -46,11 +44,10 @@ export type SendStep = 'accepted' | 'composed' | 'claimed' | 'acknowledged' | 'p
 type Deps = {
   preparation: Pick<SendPreparation, 'prepare'>
   transitions: Pick<OutboxTransitions, 'claim' | 'saveParts' | 'markSent'>
-  sent: Pick<SentMessageStore, 'insertStep' | 'withdrawStep'>
+  records: Pick<SentRecords, 'of'>
   restrictions: Pick<Restrictions, 'record'>
   metrics: Pick<OutboundMetrics, 'acknowledged' | 'strike'>
   pace: Pick<Pace, 'acquire'>
-  newId: () => RowId
   clock: Clock
   onStep: (step: SendStep) => Promise<void>
 }
@@ -203,40 +200,20 @@ export class RowSender {
   }
 
   async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: SentPiece): Promise<void> {
-    const { transitions, sent, clock, onStep } = this.#deps
-    const { row } = attempt
-    const { payload, destination } = row
+    const { transitions, records, clock, onStep } = this.#deps
+    const { row, address, chatId } = attempt
     const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
-    const isMessage = payload.type === 'message'
-    const along = isMessage ? this.#mapping(attempt, part, piece) : sent.withdrawStep(destination, payload.messageId)
+    const { steps, over } = records.of({ row, part, address, chatId, ...piece })
     const isLast = after.every(({ state }) => state === 'sent')
-    if (isLast) await transitions.markSent(row, after, clock.now(), [along])
-    else await transitions.saveParts(row.id, after, [along])
+    try {
+      if (isLast) await transitions.markSent(row, after, clock.now(), steps)
+      else await transitions.saveParts(row.id, after, steps)
+    } finally {
+      over()
+    }
     // Only after the commit: a part whose acknowledgement could not be stored is repeated under the same id.
     part.state = 'sent'
     await onStep(isLast ? 'sent' : 'part_saved')
-  }
-
-  #mapping({ row, address, chatId }: Attempt, part: OutboxPart, piece: SentPiece): Statement {
-    const { sent, newId, clock } = this.#deps
-    const { text, content } = piece
-    const { at: networkAt, secret } = piece.sent
-    const at = clock.now()
-    const choices = row.payload.type === 'message' && row.payload.choices
-    return sent.insertStep({
-      id: newId(),
-      instance: row.instance,
-      destination: row.destination,
-      chatId,
-      networkKey: { chat: address, id: part.id, fromMe: true, participant: null },
-      kind: content.type === 'reaction' ? 'reaction' : 'message',
-      conversationId: row.conversationId,
-      messageId: row.messageId,
-      content: { ...mappedContent(content, text), ...(choices && { choices }), ...(secret && { secret }) },
-      at,
-      // The network counts in seconds.
-      networkAt: networkAt ?? Math.floor(at / 1000) * 1000,
-    })
   }
 
   #explain(error: unknown, { parts, claimed, current }: Progress): SendOutcome {
@@ -281,12 +258,7 @@ function refuse({ part, before }: CurrentPart, reason: string): void {
   if (part.state === 'refused') part.refusal = reason
 }
 
-function mappedContent(content: OutgoingContent, text: string): MappedContent {
-  if (content.type === 'reaction') return { text, reactsTo: content.target }
-  return content.type === 'file' ? { text, isFile: true } : { text }
-}
-
 function kindOf({ type }: OutgoingContent): PartKind {
-  if (type === 'group_invite') return 'text'
-  return type === 'file' ? 'media' : type
+  if (type === 'file') return 'media'
+  return type === 'reaction' || type === 'edit' || type === 'revoke' ? type : 'text'
 }

@@ -7,6 +7,7 @@ import type { MessagePayload } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { FirstMessageStop, Restrictions } from '../../../guard/restrictions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { DirectComposer } from '../compose/direct-composer.ts'
 import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
 import type { PreparedSend } from './immediate-send.ts'
 import type { RecipientAddress, Recipients } from './recipients.ts'
@@ -17,6 +18,7 @@ export const restrictedNow = writeReason('restricted')
 
 type Deps = {
   composer: Pick<MessageComposer, 'draft'>
+  direct: Pick<DirectComposer, 'draft'>
   recipients: Pick<Recipients, 'hasWritten' | 'addressOf'>
   restrictions: Pick<Restrictions, 'stopOf'>
   revokes: Pick<RevokeContents, 'of'>
@@ -50,9 +52,10 @@ export class SendPreparation {
   }
 
   async #draftOf(row: OpenOutboxRow, address: Jid, session: NetworkSession): Promise<MessageDraft> {
-    const { composer, revokes, destinationOf } = this.#deps
+    const { composer, direct, revokes, destinationOf } = this.#deps
     const { payload, instance, destination: destinationKey } = row
     if (payload.type === 'revoke') return revokeDraft(await revokes.of(destinationKey, payload.messageId))
+    if (payload.type === 'direct') return direct.draft(payload, { instance, address }, session)
     const isPlain = payload.attachments.length === 0 && !payload.lacksSurveyLink
     const destination = isPlain ? null : await destinationOf(row)
     const whole = payload.lacksSurveyLink && destination ? await this.#withLink(row, payload, destination) : payload

@@ -129,7 +129,7 @@ export class ReceiptIntake implements PerInstance {
 
   async #handle(entries: readonly ReceiptEntry[]): Promise<void> {
     const found: Found[] = []
-    const rest: { entry: ReceiptEntry; kind: 'filtered' | 'unmapped' | 'no_conv' }[] = []
+    const rest: { entry: ReceiptEntry; kind: 'filtered' | 'unmapped' }[] = []
     for (const [instance, group] of Map.groupBy(entries, (entry) => entry.instance)) {
       const rows = await this.#deps.store.find(instance, [...new Set(group.map(({ id }) => id))])
       const byId = Map.groupBy(rows, ({ networkId }) => networkId)

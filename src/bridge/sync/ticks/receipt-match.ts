@@ -12,8 +12,6 @@ export type Match =
   | { kind: 'filtered' }
   /** Nothing is stored yet, or the message is still being posted. */
   | { kind: 'unmapped' }
-  /** The message is not at the helpdesk. */
-  | { kind: 'no_conv' }
 
 type Sought = { chat: Chat; effect: Tick | 'seen' }
 
@@ -35,9 +33,8 @@ export async function matchReceipt(
   const messages = found.filter(({ kind }) => kind === 'message')
   const posted = messages.find(({ messageId }) => messageId !== null)
   if (posted) return { kind: 'message', row: posted }
-  if (messages.length === 0) return { kind: 'filtered' }
-  // A message of an agent is mapped when it is sent. Without an id it did not come from a message of the helpdesk.
-  return messages.every(({ direction }) => direction === 'out') ? { kind: 'no_conv' } : { kind: 'unmapped' }
+  // A direct message is mapped when it is sent, and posted afterwards.
+  return { kind: messages.length === 0 ? 'filtered' : 'unmapped' }
 }
 
 function isSameKind(chatId: ChatId, chat: Chat): boolean {

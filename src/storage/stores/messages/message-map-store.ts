@@ -22,7 +22,7 @@ export type MappedContent = {
   secret?: string
   pollOptions?: readonly string[]
   sender?: Person
-  /** The text is the caption or the name of a file. */
+  /** The text stands for a file, a place or a card: the message cannot be made from it. */
   isFile?: true
   /** For a reaction that we sent: the message that it reacts to. */
   reactsTo?: MessageKey

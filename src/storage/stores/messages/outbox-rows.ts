@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
+import { wordsOf } from '../../../core/outbox.ts'
 import type { OutboxPart, OutboxPayload, OutboxStatus } from '../../../core/outbox.ts'
 import type { Shown } from '../../../core/shown.ts'
 import { outboxSecrets } from '../../schema/messages.ts'
@@ -161,6 +162,11 @@ export function sealedForRetry({ id, chatId, payload }: NewOutboxRow): { payload
 
 export function hasUnknown(parts: readonly OutboxPart[]): 0 | 1 {
   return toFlag(parts.some(({ state }) => state === 'unknown'))
+}
+
+/** The words of a row that carries a message. */
+export function wordsIn({ payload }: NewOutboxRow): ReturnType<typeof wordsOf> {
+  return payload.type === 'revoke' ? { content: '', attachments: [] } : wordsOf(payload)
 }
 
 /** A look is planned only for rows that came from a message at the helpdesk. */

@@ -1,13 +1,13 @@
-// The outbox: the messages that were accepted from the helpdesk, and the callbacks that they settle.
+// The outbox: the messages that were accepted, and the callbacks and requests that they settle.
 
 import { sql } from 'kysely'
-import { maxWaiting } from '../../../core/outbox.ts'
+import { maxWaiting, messageKinds } from '../../../core/outbox.ts'
 import type { OutboxPart, OutboxPayload } from '../../../core/outbox.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
-import { callbackColumns, findSettled, isSettled, oldCallbacks } from './settled-callbacks.ts'
-import type { CallbackKey } from './settled-callbacks.ts'
+import { callbackColumns, findSettled, isRequest, isSettled, oldCallbacks, requestSteps } from './settled-callbacks.ts'
+import type { CallbackKey, SettledKey } from './settled-callbacks.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
@@ -52,22 +52,22 @@ export class OutboxStore {
   }
 
   /**
-   * Stores the message and settles its callback in one commit. With a claim the same commit claims the row, and its frame may
+   * Stores the message and settles its callback or its request in one commit. With a claim the same commit claims the row, and its frame may
    * leave right after it.
    */
-  enqueue(row: NewOutboxRow, callback: CallbackKey | null, claim?: FirstClaim): Promise<Enqueued> {
-    return this.#inTurn(row, () => this.#enqueue(row, callback, claim))
+  enqueue(row: NewOutboxRow, key: SettledKey | null, claim?: FirstClaim): Promise<Enqueued> {
+    return this.#inTurn(row, () => this.#enqueue(row, key, claim))
   }
 
   /** Like `enqueue`, in the same commit as a condition. When `unchanged` does not touch one row, nothing is stored. */
   async enqueueIf(
     unchanged: Statement,
     row: NewOutboxRow,
-    callback: CallbackKey | null,
+    key: SettledKey | null,
     claim?: FirstClaim,
   ): Promise<Enqueued | 'stale'> {
     try {
-      return await this.#inTurn(row, () => this.#enqueue(row, callback, claim, { ...unchanged, expect: 1 }))
+      return await this.#inTurn(row, () => this.#enqueue(row, key, claim, { ...unchanged, expect: 1 }))
     } catch (error) {
       if (error instanceof StorageError && error.failure === 'expectation') return 'stale'
       throw error
@@ -81,17 +81,17 @@ export class OutboxStore {
 
   async #enqueue(
     row: NewOutboxRow,
-    callback: CallbackKey | null,
+    key: SettledKey | null,
     claim: FirstClaim | undefined,
     ...conditions: readonly Statement[]
   ): Promise<Enqueued> {
     const { instance, isWaiting } = row
     try {
-      await this.#writer.write(...this.#insertion(row, callback, claim, conditions))
+      await this.#writer.write(...this.#insertion(row, key, claim, conditions))
       return 'accepted'
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      if (await isSettled(this.#database, error, callback)) return 'duplicate'
+      if (await isSettled(this.#database, error, key)) return 'duplicate'
       const isFull = isWaiting && error.failure === 'expectation' && (await this.countWaiting(instance)) >= maxWaiting
       if (isFull) return 'full'
       throw error
@@ -100,39 +100,45 @@ export class OutboxStore {
 
   #insertion(
     row: NewOutboxRow,
-    callback: CallbackKey | null,
+    key: SettledKey | null,
     claim: FirstClaim | undefined,
     conditions: readonly Statement[],
   ) {
     const { id, instance, createdAt, isWaiting, messageId } = row
-    const key = callback && callbackColumns(callback)
+    const callback = key && !isRequest(key) && messageId ? callbackColumns(key) : null
     return [
-      ...(key ? [this.#settle({ ...key, outbox_id: id, settled_at: createdAt })] : []),
-      ...(key && messageId ? [this.#lookAgain({ ...key, look_at: createdAt })] : []),
+      ...this.#settleSteps(key, row),
+      ...(callback ? [this.#lookAgain({ ...callback, look_at: createdAt })] : []),
       ...conditions,
       ...(isWaiting ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
       this.#insert({ ...toColumns(row), ...claimColumns(row, claim), ...sealed(id, row.payload) }),
     ]
   }
 
-  /** Keeps a message that was not accepted, so that the agent can ask for it again. A repeat finds its callback settled. */
+  #settleSteps(key: SettledKey | null, { id, createdAt }: NewOutboxRow) {
+    if (key === null) return []
+    if (isRequest(key)) return requestSteps(this.#database, key, id, createdAt)
+    return [this.#settle({ ...callbackColumns(key), outbox_id: id, settled_at: createdAt })]
+  }
+
+  /** Keeps a message that was not accepted, so that the agent can ask for it again. A repeat finds its key settled. */
   async keepRefused(
     row: NewOutboxRow,
     { reason, lookAt }: { reason: string; lookAt: number },
-    callback: CallbackKey | null,
+    key: SettledKey | null,
   ): Promise<boolean> {
     const { query } = this.#database
-    const { id, createdAt } = row
+    const { createdAt } = row
     const refused = { status: 'refused', shown: 'unsure', waiting: 0, expires_at: null } as const
     const settled = { ...refused, reason, settled_at: createdAt, ...lookPlanned(row, lookAt) }
     try {
       await this.#writer.write(
-        ...(callback ? [this.#settle({ ...callbackColumns(callback), outbox_id: id, settled_at: createdAt })] : []),
+        ...this.#settleSteps(key, row),
         query.insertInto('outbox').values({ ...toColumns(row), ...settled, ...sealedForRetry(row) }),
       )
       return true
     } catch (error) {
-      if (error instanceof StorageError && (await isSettled(this.#database, error, callback))) return false
+      if (error instanceof StorageError && (await isSettled(this.#database, error, key))) return false
       throw error
     }
   }
@@ -155,9 +161,9 @@ export class OutboxStore {
     return { ...fromColumns(row), payload: JSON.parse(Buffer.from(row.payload).toString()) as OutboxPayload }
   }
 
-  /** The row that settled a callback. Undefined also when the callback was settled without a row. */
-  async settledBy(callback: CallbackKey): Promise<OutboxRow | undefined> {
-    const found = await findSettled(this.#database, callback)
+  /** The row that settled a callback or a request. Undefined also when a callback was settled without a row. */
+  async settledBy(key: SettledKey): Promise<OutboxRow | undefined> {
+    const found = await findSettled(this.#database, key)
     return found && (await this.find(found.rowId))
   }
 
@@ -194,7 +200,7 @@ export class OutboxStore {
       .select(['fingerprint', 'created_at', 'settled_at'])
       .where('instance', '=', instance)
       .where('chat', '=', chatId)
-      .where('kind', '=', 'message')
+      .where('kind', 'in', messageKinds)
       .where('status', 'in', ['pending', 'sending', 'sent'])
     const [row] = await this.#database.read(query.orderBy('id', 'desc').limit(1))
     return row && { fingerprint: row.fingerprint, at: row.settled_at ?? row.created_at }

@@ -220,16 +220,22 @@ export class OutboxTransitions {
     )
   }
 
-  /** Takes back an acceptance that came too late to be answered. The callback is open again. */
+  /** Takes back an acceptance that came too late to be answered. The callback or the request is open again. */
   withdraw(id: RowId, reason: string, at: number): Promise<boolean> {
     const { query } = this.#database
     const update = query
       .updateTable('outbox')
-      .set({ status: 'refused', waiting: 0, expires_at: null, reason, settled_at: at, shown: 'unsure', look_at: at })
+      .set({ status: 'refused', waiting: 0, expires_at: null, reason, settled_at: at, shown: 'unsure' })
+      // A direct message is not at the helpdesk.
+      .set({ look_at: sql<number | null>`CASE WHEN kind <> 'direct' THEN CAST(${at} AS BIGINT) END` })
       .set({ parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
       .where(from('withdraw'))
-    return this.#writer.guarded(update, query.deleteFrom('settled_callbacks').where('outbox_id', '=', id))
+    return this.#writer.guarded(
+      update,
+      query.deleteFrom('settled_callbacks').where('outbox_id', '=', id),
+      query.deleteFrom('request_keys').where('outbox_id', '=', id),
+    )
   }
 
   #count(instance: InstanceName, counter: Counter, by: number) {

@@ -183,6 +183,7 @@ export class PeopleStore {
       ...this.#taken(instance, phone),
       ...this.#moveConversations(instance, id, drop),
       ...moveChats(query, instance, id, drop),
+      query.deleteFrom('label_agreements').where('instance', '=', instance).where('chat', '=', drop),
       ...this.#moveMessages(instance, 'chat', id, drop),
       ...this.#moveMessages(instance, 'sender', id, drop),
       query.updateTable('outbox').set({ chat: id }).where('instance', '=', instance).where('chat', '=', drop),

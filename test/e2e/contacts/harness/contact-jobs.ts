@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { SeenContact } from '../../../../sim/helpdesk/snapshots.ts'
+import type { SimPerson } from '../../../../sim/network/people/sim-person.ts'
 import type { Answer } from '../../../harness/http-request.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import type { World } from '../../../harness/world.ts'
@@ -16,8 +17,8 @@ export type JobBody = {
   result: Record<string, number> | null
 }
 
-export type Asked = { only?: unknown; create?: unknown }
-type Served = Pick<World, 'service'>
+export type Asked = { only?: unknown; create?: unknown; extra?: unknown }
+type Served = { service: Pick<World['service'], 'get' | 'request'> }
 
 export function askImport({ service }: Served, body?: unknown, instance = 'n0'): Promise<Answer> {
   return service.request('POST', `/api/instances/${instance}/contacts/import`, body === undefined ? {} : { body })
@@ -50,10 +51,14 @@ export async function importContacts(world: Served, asked?: Asked): Promise<JobB
   return (await completed(world, await startImport(world, asked))).result
 }
 
-/** Saves people in the address book of the phone, and waits until the service has their names. */
-export async function saveAll(world: World, saved: Record<string, string>): Promise<void> {
-  for (const [phone, name] of Object.entries(saved)) world.phone.saveContact(world.network.person({ phone }), name)
-  await counted(world, { skip_fullsync: Object.keys(saved).length })
+/** Saves people in the address book of the phone, and waits until the service has their names. `before` were saved already. */
+export async function saveAll(
+  world: World,
+  saved: readonly (readonly [SimPerson, string])[],
+  before = 0,
+): Promise<void> {
+  for (const [person, name] of saved) world.phone.saveContact(person, name)
+  await counted(world, { skip_fullsync: before + saved.length })
 }
 
 export function contactCalled({ helpdesk }: World, name: string): SeenContact {

@@ -1,8 +1,8 @@
 // The contact in a helpdesk inbox under which the service itself writes about an instance. Answers of agents to it are for
 // the service and never reach the network.
 
-import type { Recipient } from './helpdesk/callback.ts'
-import type { InstanceName } from './ids.ts'
+import type { Recipient } from './callback.ts'
+import type { InstanceName } from '../ids.ts'
 
 const prefix = 'service-ops-'
 
