@@ -139,6 +139,7 @@ describe('the OpenAPI document', () => {
       'post /api/instances/{name}/groups/{jid}/requests',
       'post /api/instances/{name}/groups/{jid}/topic',
       'post /api/instances/{name}/contacts/import',
+      'post /api/instances/{name}/contacts/repair',
       'post /api/instances/{name}/history/import',
       'post /api/instances/{name}/history/import-all',
       'post /api/instances/{name}/history/import-all-async',
