@@ -188,6 +188,11 @@ export class ConversationDirectory implements PerInstance {
     this.leave(instance)
   }
 
+  /** The contact became part of another one, for all instances that talk with it. */
+  contactJoined(destination: DestinationKey, contactId: number): void {
+    this.#entries.deleteWhere((key, { known }) => known.contactId === contactId && key.includes(`|${destination}|`))
+  }
+
   leave(instance: InstanceName): void {
     this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
