@@ -14,7 +14,7 @@ var hasLauncherAsParent = launcher > 0 && launcher !== process.pid
 // Read first: a parent that ends while the service loads is noticed, too.
 var parent = hasLauncherAsParent ? launcher : process.ppid
 var checkEveryMs = 1000
-var programs = ['link', 'doctor', 'backup', 'restore']
+var programs = ['link', 'doctor', 'adopt', 'backup', 'restore']
 
 function giveUp(sentence) {
   console.error(sentence)

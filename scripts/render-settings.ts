@@ -51,7 +51,10 @@ export async function renderSettingsPage(): Promise<string> {
 # Configuration
 
 Settings are environment variables; \`npm start\` also reads a \`.env\` file. An empty variable counts as absent. A value that is
-not usable stops the start; the message names the variable, its value and the values it accepts.`
+not usable stops the start; the message names the variable, its value and the values it accepts.
+
+Some settings can differ from instance to instance. Their rows name a field of \`POST /api/instances\` and
+\`PATCH /api/instances/:name\`. The field takes a boolean, an array of texts, or a text. Null means that the variable counts.`
   return format(`${[intro, ...blocks].join('\n\n')}\n`, { parser: 'markdown' })
 }
 
@@ -59,10 +62,14 @@ function table(rows: readonly Setting<unknown>[]): string {
   const cells = rows.map((row) => [
     code(row.name),
     row.standard === '' ? '' : code(row.standard),
-    escapePipes(`${row.doc}. Takes ${row.kind.takes}.`),
+    escapePipes(`${row.doc}. Takes ${row.kind.takes}.${ownField(row)}`),
   ])
   const line = (row: readonly string[]) => `| ${row.join(' | ')} |`
   return [line(['Variable', 'Default', 'Meaning']), '| --- | --- | --- |', ...cells.map(line)].join('\n')
+}
+
+function ownField(row: Setting<unknown>): string {
+  return 'field' in row ? ` An instance can have its own: ${code(String(row.field))}.` : ''
 }
 
 function code(text: string): string {

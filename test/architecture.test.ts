@@ -29,6 +29,11 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/people': ['core', 'lib', ...storageRooms],
   'bridge/conversations': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/sync': ['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', ...storageRooms],
+  'bridge/contacts/import': [
+    ...['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/sync', ...storageRooms],
+  ],
+  'bridge/contacts/repair': ['core', 'lib', 'jobs', 'bridge/conversations', ...storageRooms],
+  'bridge/calls': ['core', 'lib', ...storageRooms],
   'bridge/groups': ['core', 'lib', 'bridge/people'],
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
   'bridge/inbound/compose': ['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],
@@ -37,10 +42,12 @@ const roomImports: Record<string, readonly string[]> = {
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
   'bridge/posting': ['core', 'lib', 'bridge/conversations', ...storageRooms],
+  jobs: ['core', 'lib', ...storageRooms],
   history: [
-    ...['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
+    ...['core', 'lib', 'ledger', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
+  adoption: ['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', ...storageRooms],
   'bridge/outbound/compose': ['core', 'lib', ...storageRooms],
   'bridge/outbound/send': [
     ...['core', 'lib', 'ledger', 'guard', 'bridge/people', ...storageRooms],
@@ -70,6 +77,7 @@ const roomImports: Record<string, readonly string[]> = {
   'network/history': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/decode', 'network/files', 'network/queries'],
   ],
+  'network/labels': ['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
   'network/receive': [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
     ...storageRooms,
@@ -85,6 +93,7 @@ const roomImports: Record<string, readonly string[]> = {
       'network/groups',
       'network/files',
       'network/history',
+      'network/labels',
       'network/receive',
       'network/send',
       ...storageRooms,
@@ -101,8 +110,9 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
-    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'history'],
-    ...['setup', 'setup/checks', 'http', 'http/webhook', 'bridge/outbound/direct'],
+    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
+    ...['bridge/contacts/import', 'bridge/contacts/repair', 'bridge/outbound/direct'],
+    ...['adoption', 'history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }

@@ -42,7 +42,6 @@ import { sentAt } from '../src/downstream/signature.ts'
 import { readFormFile } from '../src/http/form-file.ts'
 import { refuseDeepNesting } from '../src/http/json-body.ts'
 import { PastContent } from '../src/history/posting/past-content.ts'
-import { pastTextsOf } from '../src/history/posting/past-texts.ts'
 import { createLog } from '../src/lib/log.ts'
 import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
 import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
@@ -56,6 +55,7 @@ import { memberResults } from '../src/network/groups/member-results.ts'
 import { proto } from '../src/network/library/library.ts'
 import { readGroup } from '../src/network/groups/read-group.ts'
 import { findRevision } from '../src/network/version/version-numbers.ts'
+import { createIgnoreRule } from '../src/bridge/inbound/ignored-chats.ts'
 import { parseWebhookAddress, shownAddress } from '../src/setup/webhook-address.ts'
 import { hostileTexts, knownAttacks, writeHostile } from './harness/hostile-text.ts'
 import type { HostileText } from './harness/hostile-text.ts'
@@ -73,7 +73,7 @@ const settings = {
 }
 const silent = createLog({ level: 'info', format: 'json', destination: { write: () => undefined } })
 const pastContent = new PastContent({
-  ...{ files: { fetch: () => Promise.reject(new Error('no file')) }, texts, pastTexts: pastTextsOf.en },
+  files: { fetch: () => Promise.reject(new Error('no file')) },
   ...{ mediaMaxBytes: 1, log: silent },
 })
 const destination = { baseUrl: 'https://helpdesk.example', accountId: 1, inboxId: 1, apiToken: 'x' }
@@ -135,6 +135,9 @@ const readers: Record<string, (text: string) => unknown> = {
   'a choice': (text) => render({ type: 'choice', text, description: null }),
   'a place': (text) =>
     render({ type: 'location', latitude: 1, longitude: 1, name: text, address: null, caption: null, live: false }),
+  'a pattern of ignored chats': (text) => createIgnoreRule([text])({ kind: 'group', id: text }),
+  'a pattern with many stars': (text) =>
+    createIgnoreRule([`${'*a'.repeat(50)}*b`])({ kind: 'group', id: `${text}${'a'.repeat(text.length)}` }),
   'a card': (text) => render({ type: 'contacts', cards: [{ name: text, phones: [], organisation: null }] }),
   'an unknown kind': (text) => render({ type: 'unsupported', name: 'x', text }),
   'an ad': (text) => renderAd({ title: text, body: null, url: null }, texts),
@@ -144,7 +147,11 @@ const readers: Record<string, (text: string) => unknown> = {
   'the name of a received file': (text) => nameOfMedia({ ...media, file, mimeType: text, fileName: text }, 'id'),
   'the placeholder of a file of the history': (text) =>
     pastContent.contentOf(
-      { write: ({ notice = '' } = {}) => notice, media: { ...media, file, mimeType: '', fileName: text } },
+      {
+        write: ({ notice = '' } = {}) => ({ content: notice }),
+        media: { ...media, file, mimeType: '', fileName: text },
+        locale: 'en',
+      },
       { stage: 'whole', file: 'left', head: null },
     ),
   'a vCard': (text) => readCard(null, text),

@@ -10,6 +10,7 @@ const LASTING = [
   'login_failure',
   'foreign_certificate',
   'ack_error',
+  'call_error',
   'ack_hint',
   'lost_ack',
   'lost_message',
@@ -77,6 +78,7 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
       return { kind, code: body.whole('code', CODE), ...banned, ...common }
     }
     case 'ack_error':
+    case 'call_error':
       return { kind, code: body.whole('code', CODE), ...common }
     case 'ack_hint':
       return { kind, ...hintsOf(body), ...common }

@@ -1,14 +1,24 @@
 // Adds and removes accounts, helpdesk inboxes and people for a test, without the REST interface.
 
 import { addAutomation } from './desk/automation.ts'
+import { buildContactInbox } from './desk/contact-inboxes.ts'
+import { createContact } from './desk/contacts.ts'
+import { createConversation } from './desk/conversations.ts'
+import { createMessage } from './desk/create-message.ts'
+import type { MessageParams } from './desk/create-message.ts'
 import type { InboxParams } from './desk/inboxes.ts'
+import { crashed } from './desk/rails-error.ts'
+import type { ContactParams } from './desk/validate-contact.ts'
 import type { ConversationRef } from './helpdesk-observer.ts'
 import type { Office } from './http/office.ts'
 import { addAccount, addBot, addInbox, addUser } from './provision.ts'
 import type { NewAgent } from './provision.ts'
-import type { AccountRow, InboxRow, Role } from './state/rows.ts'
+import type { AccountRow, ContactRow, ConversationStatus, InboxRow, Role } from './state/rows.ts'
 
 export type Agent = { id: number; name: string; token: string; role: Role }
+export type NewConversation = { contactId: number; sourceId?: string; status?: ConversationStatus; inboxId?: number }
+/** `at` is the time that the message has in the database. */
+export type NewMessage = Omit<MessageParams, 'readStatus' | 'begun'> & { at?: number; authorId?: number }
 export type Inbox = { id: number; accountId: number; identifier: string; secret: string }
 
 export class HelpdeskWorld {
@@ -68,6 +78,40 @@ export class HelpdeskWorld {
     return { id: addAutomation(desk, inbox, content).id }
   }
 
+  /** Adds a contact with an address in the helpdesk inbox. Without `sourceId` the address is random, as Chatwoot makes it. */
+  addContact(params: ContactParams & { sourceId?: string; inboxId?: number }): { id: number; sourceId: string } {
+    const { sourceId, inboxId = 1, ...contact } = params
+    const { desk } = this.#office
+    const inbox = this.#inbox(inboxId)
+    const created = createContact(desk, inbox.account, contact, { inbox, sourceId })
+    return { id: created.contact.id, sourceId: created.contactInbox?.sourceId ?? '' }
+  }
+
+  /** Adds a conversation; its display id. Without `sourceId` it has the first address of the contact in the helpdesk inbox. */
+  addConversation({ contactId, sourceId, status = 'open', inboxId = 1 }: NewConversation): number {
+    const { desk } = this.#office
+    const inbox = this.#inbox(inboxId)
+    const contact = this.#contact(contactId)
+    const known = contact.contactInboxes.find((one) => one.inbox === inbox)
+    const wanted = { contact, inbox, sourceId, taken: crashed }
+    const address = sourceId === undefined && known ? known : buildContactInbox(desk, wanted)
+    return createConversation(desk, address, { status }).displayId
+  }
+
+  /** Adds a message; its id. The author of an outgoing message is the bridge, unless another user is given. */
+  addMessage(conversation: number, { at, authorId = 1, ...params }: NewMessage): number {
+    const { desk } = this.#office
+    const row = desk.state.conversationByDisplayId(this.#account(), conversation)
+    const user = desk.state.users.get(authorId)
+    if (!row || !user) throw new Error(`there is no conversation ${conversation} or no user ${authorId}`)
+    const { status } = row
+    const { id } = createMessage(desk, row, { type: 'User', user }, params)
+    if (at !== undefined) this.backdate(id, at)
+    // The conversation keeps its status: other messages come before the moment in which it was resolved.
+    row.status = status
+    return id
+  }
+
   suspendAccount(isSuspended: boolean, accountId?: number): void {
     this.#account(accountId).suspended = isSuspended
   }
@@ -83,6 +127,18 @@ export class HelpdeskWorld {
   backdate(messageId: number, at: number): void {
     const message = this.#office.desk.state.messages.get(messageId)
     if (message) message.createdAt = at
+  }
+
+  #inbox(id: number): InboxRow {
+    const inbox = this.#office.desk.state.inboxes.get(id)
+    if (!inbox) throw new Error(`there is no inbox ${id}`)
+    return inbox
+  }
+
+  #contact(id: number): ContactRow {
+    const contact = this.#office.desk.state.contacts.get(id)
+    if (!contact) throw new Error(`there is no contact ${id}`)
+    return contact
   }
 
   /** The default is the account of a fresh installation. */

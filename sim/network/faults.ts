@@ -17,6 +17,8 @@ export type Fault = Lasting &
     | { kind: 'lost_ack' }
     /** The message is lost before the server has it. */
     | { kind: 'lost_message' }
+    /** The rejection of a call is refused in its acknowledgement, and the call goes on ringing. */
+    | { kind: 'call_error'; code: number }
     /** A receipt of the client is lost, so its message stays unacknowledged. */
     | { kind: 'lost_receipt' }
     /** The server pauses: it gives nothing for a request of the backlog. */

@@ -28,6 +28,8 @@ export type SimNetworkOptions = ChatServerOptions & {
   clock?: SimClock
   /** Whether accounts have moved to LIDs, unless an account says otherwise. */
   isMigrated?: boolean
+  /** Whether the accounts use WhatsApp Business. */
+  isBusiness?: boolean
 }
 export type NewAccount = {
   phone: string
@@ -35,6 +37,8 @@ export type NewAccount = {
   name?: string
   /** Whether the account has moved to LIDs. Without it the server takes both kinds of addresses. */
   isMigrated?: boolean
+  /** Whether the account uses WhatsApp Business. */
+  isBusiness?: boolean
 }
 export type NewPerson = {
   phone: string
@@ -67,13 +71,15 @@ export class SimNetwork {
   readonly #people = new Map<string, SimPerson>()
   readonly #savedPeople = new Map<SimPerson, string>()
   readonly #isMigrated: boolean | undefined
+  readonly #isBusiness: boolean
   #preKeys: KeyPair[] | undefined
   #newsletters = 0
 
   private constructor(settings: SimNetworkOptions) {
-    const { seed = 'causeway', clock = new ShiftableClock(), isMigrated, ...options } = settings
+    const { seed = 'causeway', clock = new ShiftableClock(), isMigrated, isBusiness, ...options } = settings
     this.clock = clock
     this.#isMigrated = isMigrated
+    this.#isBusiness = isBusiness ?? false
     this.#random = new SeededRandom(seed)
     this.#server = new ChatServer({ random: this.#random, clock, options, phones: this.#phones })
     this.log = this.#server.log
@@ -110,11 +116,12 @@ export class SimNetwork {
   }
 
   /** Creates an account with its primary phone and no linked device. */
-  account({ phone, lid, name = 'Owner', isMigrated = this.#isMigrated }: NewAccount): SimPhone {
+  account({ phone, lid, name = 'Owner', isMigrated = this.#isMigrated, isBusiness }: NewAccount): SimPhone {
     const { parts, pairing: office } = this.#server
     const user = this.directory.register(phone, lid, name)
     user.isMigrated = isMigrated
     const sim = new SimPhone({ user, parts, random: this.#random.fork(phone), office })
+    sim.isBusiness = isBusiness ?? this.#isBusiness
     this.#phones.set(phone, sim)
     for (const [person, saved] of this.#savedPeople) sim.saveContact(person, saved)
     return sim

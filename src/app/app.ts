@@ -32,7 +32,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const ended = Promise.withResolvers<Error>()
 
   const rooms = await createRooms(base, overrides, ended.resolve)
-  const { storage, lifecycle, accounts, tenants, inbound, outbound, sync, history, setup, perInstance } = rooms
+  const { storage, lifecycle, accounts, tenants, inbound, outbound, sync, jobs, history, setup, perInstance } = rooms
   const { instances, network } = accounts
   const { courier, deliveries } = lifecycle
   const onRoutingChanged = () => {
@@ -46,14 +46,18 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const services = {
     tenants: createTenants(base, tenants, onRoutingChanged),
     instances: instanceService,
-    setup: createSetup(base, { instances, instanceService, tenants, downstream: rooms.downstream }),
+    setup: createSetup(base, {
+      ...{ instances, instanceService, tenants, downstream: rooms.downstream },
+      settingsOf: rooms.settingsOf,
+    }),
   }
   const processEvents = stack.use(
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),
   )
 
   const shared = createWorkers(base, { ...storage, instances, network, deliveries })
-  const rest = [...outbound.workers, ...sync.workers, ...history.workers, setup.worker]
+  const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers]
+  const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]
   const workers = [...shared, ...inbound.workers, ...rest]
   for (const worker of workers) stack.use(worker)
   // Before its worker, which waits for the run under way.
@@ -75,7 +79,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     storage,
     instances,
     outbound,
-    jobs: history.jobs,
+    jobs: jobs.jobs,
     lifecycle: lifecycle.lifecycle,
     processEvents,
     routing: tenants.routing,

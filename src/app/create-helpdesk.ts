@@ -1,6 +1,7 @@
 // Creates the helpdesk side: the client, and the notices that agents see there.
 
 import type { Base } from './base.ts'
+import type { SettingsOf } from '../core/chosen-settings.ts'
 import type { Downstream } from '../core/downstream.ts'
 import type { HelpdeskDatabase } from '../core/helpdesk/helpdesk-database.ts'
 import { ChatwootDownstream } from '../downstream/chatwoot-downstream.ts'
@@ -12,8 +13,8 @@ import type { Routing } from '../tenants/routing.ts'
 
 export function createDownstream({ config, clock, stack }: Base): Downstream {
   const { timeout: timeoutMs, egressAllow } = config.downstream
-  const { mediaMaxBytes, locale } = config.inbound
-  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes, locale }))
+  const { mediaMaxBytes } = config.inbound
+  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
 }
 
 /** Null without DOWNSTREAM_DB_URL. */
@@ -22,11 +23,11 @@ export function createHelpdeskDatabase({ config, log, stack }: Base): HelpdeskDa
   return url === null || baseUrl === null ? null : stack.use(new ChatwootDatabase({ url, baseUrl, log }))
 }
 
-type NoticeParts = { instances: InstanceRegistry; routing: Routing; downstream: Downstream }
+type NoticeParts = { settingsOf: SettingsOf; instances: InstanceRegistry; routing: Routing; downstream: Downstream }
 
 /** Undefined when the notices are switched off. */
 export function createNotices({ config, clock, log, stack }: Base, parts: NoticeParts): HelpdeskNotices | undefined {
-  const { instances, routing, downstream } = parts
+  const { settingsOf, instances, routing, downstream } = parts
   const { helpdeskNotices, unreachableGrace } = config.lifecycle
   if (!helpdeskNotices) return undefined
   const inboxOf = async (instance: string) => {
@@ -35,7 +36,7 @@ export function createNotices({ config, clock, log, stack }: Base, parts: Notice
     return destination ? { key: destination.key, inbox: downstream.helpdesk(destination) } : null
   }
   const find = (instance: string) => instances.find(instance)
-  const { locale } = config.inbound
-  const deps = { find, inboxOf, draw: drawQr, locale, unreachableMs: unreachableGrace, clock, log }
+  const localeOf = (instance: string) => settingsOf(instance).locale
+  const deps = { find, inboxOf, draw: drawQr, localeOf, unreachableMs: unreachableGrace, clock, log }
   return stack.use(new HelpdeskNotices(deps))
 }

@@ -1,17 +1,25 @@
 // Creates the rooms of the service and connects them. Each room is created after the rooms that it uses; two relays,
 // created first, carry what has to go the other way.
 
+import { NumberLookup } from '../bridge/people/number-lookup.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
-import type { ImportRunner } from '../history/jobs/import-runner.ts'
+import type { HistoryJob } from '../core/jobs/job.ts'
+import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
+import { createAdoptions, createAdoptRun } from './adoption/create-adoption.ts'
 import type { Base } from './base.ts'
+import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
+import { createContactRepairs, createRepairRun } from './contacts/create-contacts-repair.ts'
+import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
+import { createImporter } from './history/create-importer.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
+import { createJobPace, createJobs } from './jobs/create-jobs.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
@@ -19,6 +27,7 @@ import { createStorage } from './create-storage.ts'
 import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
 import { ReceptionRelay } from './reception-relay.ts'
+import { createSettingsOf } from './settings-of.ts'
 
 export type RoomOptions = {
   qrLifetimeMs?: number
@@ -26,8 +35,8 @@ export type RoomOptions = {
   onSendStep?: (step: SendStep) => Promise<void>
   /** How long an uncertain post is looked for before it is repeated. */
   lateCommitMs?: number
-  /** Runs the jobs in place of the importer. */
-  importRunner?: ImportRunner
+  /** Runs the jobs of the history in place of the importer. */
+  importRunner?: JobRunner<HistoryJob>
   /** Where the checks of the set-up look for free space and for ffmpeg. */
   machine?: Machine
   /** Aborted when the process is asked to stop. */
@@ -55,12 +64,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     qrLifetimeMs: options.qrLifetimeMs,
   })
   const { instances, network } = accounts
+  const settingsOf = createSettingsOf(config, instances)
   const downstream = createDownstream(base)
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
-  const notices = createNotices(base, { instances, routing, downstream })
+  const notices = createNotices(base, { settingsOf, instances, routing, downstream })
+  const calls = createCalls(base, { settingsOf, database, epoch, instances, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
+    settingsOf,
     clock,
     log,
     database,
@@ -73,15 +85,18 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     identities,
     metrics,
     usage,
+    callOutcomeOf: (instance, callId) => calls.rejections.outcomeOf(instance, callId),
     onShown: (...shown) => sync.avatars?.avatars.seen(...shown),
     lateCommitMs: options.lateCommitMs,
   })
   stack.use(inbound.held)
   stack.use(inbound.inbound)
   const { people } = inbound
-  const memberNotes = createMemberNotes(base, { instances, people, downstream })
+  const numbers = new NumberLookup({ sessionOf: (instance) => instances.find(instance)?.session, people, clock })
+  const memberNotes = createMemberNotes(base, { settingsOf, instances, people, downstream })
   const outbound = createOutbound({
     config,
+    settingsOf,
     clock,
     log,
     stack,
@@ -107,14 +122,17 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
+    onLabelled: (labels) => {
+      sync.labels.onLabelled(labels)
+    },
   })
   const groups = createGroupService(base, {
-    ...{ instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
+    ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
   })
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
     people,
     groups: inbound.groups,
     conversations: inbound.conversations,
@@ -128,17 +146,30 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     targetOf: (instance) => inbound.destinations.find(instance),
   })
 
-  const history = createHistory(base, {
-    ...{ database, epoch, idFloorMs, instances, inbound, downstream, helpdeskDatabase, metrics },
+  const importer = createImporter(base, {
+    ...{ settingsOf, database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
+  const pace = createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination))
+  const contactsImporter = createContactsImporter(base, {
+    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
+  })
+  const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
+  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf })
+  const jobs = createJobs(base, {
+    ...{ database, epoch, idFloorMs },
+    runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },
+    ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
+  })
+  const adoptions = createAdoptions(base, jobs.jobs, inbound)
+  const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
   const { machine } = options
   const setup = createSetupChecks(base, {
-    ...{ instances, network, downstream, routing, metrics, machine },
+    ...{ settingsOf, instances, network, downstream, routing, metrics, machine },
     ...{ lostCallbacks, refusals, clocks },
   })
 
@@ -148,10 +179,14 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     // The workers and the jobs leave first: what they have under way could fill the memory of another part again.
     inboxWorker,
     outboxWorker,
+    // The part of the history that starts jobs looks at them when it takes an instance.
+    jobs.jobs,
     ...history.perInstance,
     ...inboundMemory,
     ...outboundMemory,
     ...sync.perInstance,
+    calls.rejections,
+    numbers,
     ...(notices ? [notices] : []),
     setup.watch,
     lifecycle.courier,
@@ -161,9 +196,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     metrics,
   ]
   reception.connect({
+    calls: calls.rejections,
     messages: inbound.reception,
     realtime: sync.reception,
     history: history.reception,
+    labels: sync.labels.reception,
     onReceived: sync.typing.received,
   })
   events.connect({
@@ -179,6 +216,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   metrics.watchNetworkVersion(() => network.version.state.current)
   return {
     storage,
+    settingsOf,
     lifecycle,
     accounts,
     downstream,
@@ -186,7 +224,14 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     inbound,
     outbound,
     groups,
+    calls,
+    numbers,
     sync,
+    importer,
+    jobs,
+    contactsImports: createContactsImports(base, jobs.jobs),
+    contactRepairs: createContactRepairs(base, jobs.jobs, inbound),
+    adoptions,
     history,
     setup,
     perInstance,

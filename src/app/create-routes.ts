@@ -1,5 +1,6 @@
 // Gives every group of HTTP routes the parts that it needs.
 
+import { ownSettingRules as ownSettings } from '../config/own-settings.ts'
 import type { ServerRoutes } from '../http/server/server.ts'
 import type { InstanceService } from '../instances/instance-service.ts'
 import type { Ticker } from '../lib/ticker.ts'
@@ -53,12 +54,13 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       tenantCount: () => rooms.tenants.store.count(),
       usage,
     },
-    instances: { instances, instanceService: services.instances, setup: services.setup, clock },
+    instances: { instances, instanceService: services.instances, setup: services.setup, clock, ownSettings },
     setup: { setup: services.setup },
-    pairing: { instances, clock },
+    pairing: { instances, clock, ownSettings },
     check: { checks: rooms.setup.checks },
     parked: { inbound, parked, instances },
     names: { instances, reconciliation: rooms.sync.nameReconciliation },
+    numbers: { instances, numbers: rooms.numbers },
     avatars: { instances, resync: rooms.sync.avatars?.resync ?? null },
     tenants: { tenants: services.tenants },
     usage: { usage, instances, clock },
@@ -79,6 +81,9 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       ...{ banRisk: outbound.banRisk, limits: outbound.limits },
     },
     history: { instances, imports: rooms.history.imports, days: config.history.days },
-    jobs: { instances, jobs: rooms.history.jobs, imports: rooms.history.imports },
+    jobs: rooms.jobs,
+    contactsImport: { instances, imports: rooms.contactsImports },
+    contactsRepair: { instances, repairs: rooms.contactRepairs },
+    adopt: { instances, adoptions: rooms.adoptions },
   }
 }

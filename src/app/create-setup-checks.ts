@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { LostCallbacks } from '../bridge/conversations/lost-callbacks.ts'
 import type { Config } from '../config/config.ts'
+import type { SettingsOf } from '../core/chosen-settings.ts'
 import type { Downstream } from '../core/downstream.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { CallbackRefusals } from '../http/webhook/callback-refusals.ts'
 import type { ClockDifferences } from '../http/webhook/clock-differences.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
@@ -25,6 +27,7 @@ import type { Routing } from '../tenants/routing.ts'
 import type { Base } from './base.ts'
 
 type Parts = {
+  settingsOf: SettingsOf
   instances: InstanceRegistry
   network: WhatsappNetwork
   downstream: Downstream
@@ -41,13 +44,13 @@ const firstWatchMs = 10_000
 const watchMs = 10_000
 
 export function createSetupChecks({ config, clock, log, stack }: Base, parts: Parts) {
-  const { instances, routing, downstream, lostCallbacks: callbacks, refusals, clocks, metrics } = parts
+  const { settingsOf, instances, routing, downstream, lostCallbacks: callbacks, refusals, clocks, metrics } = parts
   const findings = new SetupFindings({ clock, log })
   const destinations = createDestinationChecks(config, parts)
   const process = createProcessChecks(config, parts)
-  const texts = noticeTexts[config.inbound.locale]
+  const textsOf = (instance: InstanceName) => noticeTexts[settingsOf(instance).locale]
   const faults = new CallbackFaults({ lost: callbacks, refusals: () => [...refusals.list(), ...clocks.list()] })
-  const roundTrip = new RoundTrip({ routing, downstream, callbacks, faults, texts, clock })
+  const roundTrip = new RoundTrip({ routing, downstream, callbacks, faults, textsOf, clock })
   const checks = stack.use(new SetupChecks({ instances, routing, destinations, process, roundTrip, faults, findings }))
   const watch = new SetupWatch({ instances, routing, destinations, process, findings, clock, random: Math.random })
   const work = () => watch.run()
@@ -56,13 +59,14 @@ export function createSetupChecks({ config, clock, log, stack }: Base, parts: Pa
   return { checks, findings, watch, worker }
 }
 
-function createDestinationChecks(config: Config, { downstream, routing, instances }: Parts): DestinationChecks {
+function createDestinationChecks(config: Config, { settingsOf, downstream, routing, instances }: Parts): DestinationChecks {
   return new DestinationChecks({
     downstream,
     routing,
     secretsOf: (instance) => routing.storedSecretsOf(instance),
     find: (name) => instances.find(name)?.record,
-    settings: { publicUrl: config.http.publicUrl, mode: config.downstream.conversationMode },
+    publicUrl: config.http.publicUrl,
+    modeOf: (instance) => settingsOf(instance).conversationMode,
   })
 }
 

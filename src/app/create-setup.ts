@@ -1,6 +1,8 @@
 // Creates the use case that connects instances with helpdesk inboxes.
 
+import type { SettingsOf } from '../core/chosen-settings.ts'
 import type { Downstream } from '../core/downstream.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { InstanceService } from '../instances/instance-service.ts'
 import { InboxMaker } from '../setup/inbox-maker.ts'
@@ -9,6 +11,7 @@ import type { Base } from './base.ts'
 import type { RoutingSet } from './create-tenants.ts'
 
 type Parts = {
+  settingsOf: SettingsOf
   instances: InstanceRegistry
   instanceService: InstanceService
   tenants: RoutingSet
@@ -16,11 +19,10 @@ type Parts = {
 }
 
 export function createSetup({ config, clock, log }: Base, parts: Parts): InboxSetup {
-  const { instances: registry, instanceService: instances, downstream } = parts
+  const { instances: registry, instanceService: instances, downstream, settingsOf } = parts
   const { routing, identities, secrets } = parts.tenants
-  const { conversationMode } = config.downstream
   const { publicUrl } = config.http
   const maker = new InboxMaker({ clock, lateCommitMs: downstream.limits.lateCommitMs })
-  const settings = { publicUrl, conversationMode }
+  const settings = { publicUrl, modeOf: (instance: InstanceName) => settingsOf(instance).conversationMode }
   return new InboxSetup({ registry, instances, routing, downstream, identities, secrets, maker, settings, log })
 }

@@ -1,18 +1,23 @@
 // Passes on what the network receives. The network is created before the parts that listen to it.
 
+import type { CallRejections } from '../bridge/calls/call-rejections.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
+import type { LabelReception } from '../core/labels.ts'
 import type { Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 
 type Listeners = {
+  /** Is told about received messages before `messages`: a notice about a call waits for its rejection. */
+  calls: Pick<CallRejections, 'received'>
   messages: Reception
   realtime: RealtimeReception
   history: HistoryReception
+  labels: LabelReception
   /** Is told about received messages after `messages`. */
   onReceived: Reception['onReceived']
 }
 
-export class ReceptionRelay implements Reception, RealtimeReception, HistoryReception {
+export class ReceptionRelay implements Reception, RealtimeReception, HistoryReception, LabelReception {
   #listeners: Listeners | undefined
 
   connect(listeners: Listeners): void {
@@ -20,13 +25,14 @@ export class ReceptionRelay implements Reception, RealtimeReception, HistoryRece
   }
 
   onReceived(...received: Parameters<Reception['onReceived']>): void {
-    const { messages, onReceived } = this.#connected()
+    const { calls, messages, onReceived } = this.#connected()
+    calls.received(...received)
     messages.onReceived(...received)
     onReceived(...received)
   }
 
-  onNames(...names: Parameters<Reception['onNames']>): void {
-    this.#connected().messages.onNames(...names)
+  onNames(...names: Parameters<Reception['onNames']>): Promise<void> | undefined {
+    return this.#connected().messages.onNames(...names)
   }
 
   onPairs(...pairs: Parameters<Reception['onPairs']>): void {
@@ -63,6 +69,18 @@ export class ReceptionRelay implements Reception, RealtimeReception, HistoryRece
 
   onPastProgress(...progress: Parameters<HistoryReception['onPastProgress']>): void {
     this.#connected().history.onPastProgress(...progress)
+  }
+
+  keepsLabels(...asked: Parameters<LabelReception['keepsLabels']>): boolean {
+    return this.#connected().labels.keepsLabels(...asked)
+  }
+
+  onNoLabels(...told: Parameters<LabelReception['onNoLabels']>): void {
+    this.#connected().labels.onNoLabels(...told)
+  }
+
+  onLabels(...news: Parameters<LabelReception['onLabels']>): Promise<void> {
+    return this.#connected().labels.onLabels(...news)
   }
 
   #connected(): Listeners {

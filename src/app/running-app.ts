@@ -7,7 +7,7 @@
 import type { PerInstance } from '../core/per-instance.ts'
 import type { HttpApp } from '../http/http-app.ts'
 import { listen, listenWhenFree } from '../http/server/listener.ts'
-import type { Jobs } from '../history/jobs/jobs.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Ownership } from '../instances/ownership.ts'
 import type { Usage } from '../ledger/usage.ts'

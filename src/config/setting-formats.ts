@@ -63,12 +63,18 @@ export const locale: Kind<Locale> = {
   },
 }
 
+const longestTemplate = 500
+
 /** Text in which $variables are replaced; only these names exist. */
 export function template(...variables: readonly string[]): Kind<string> {
   const names = variables.map((name) => `$${name}`)
   return {
-    takes: `text with ${names.join(' and ')}`,
-    parse: (value) => ((value.match(/\$[a-z_]+/gi) ?? []).every((used) => names.includes(used)) ? value : undefined),
+    takes: `text with ${names.join(' and ')}, of at most ${longestTemplate} characters`,
+    parse: (value) => {
+      const used = value.match(/\$[a-z_]+/gi) ?? []
+      return value.length <= longestTemplate && used.every((name) => names.includes(name)) ? value : undefined
+    },
+    json: { schema: { type: 'string', maxLength: longestTemplate } },
   }
 }
 

@@ -1,6 +1,7 @@
 // The kinds of value that a setting can take: how its text is parsed, what it accepts, and how it may be shown.
 
 import { isIP } from 'node:net'
+import type { ValueSchema } from '../core/chosen-settings.ts'
 
 export type Kind<T> = {
   /** What a valid value looks like, completing the sentence "takes …". */
@@ -11,6 +12,8 @@ export type Kind<T> = {
   show?(text: string): string
   /** Spaces at the ends belong to the value. */
   verbatim?: true
+  /** How the API takes a value; as a text unless stated. */
+  json?: { schema: ValueSchema; takes?: string }
 }
 
 export const text: Kind<string> = { takes: 'any text', parse: (value) => value }
@@ -29,12 +32,14 @@ export function oneOf<const T extends string>(...values: readonly T[]): Kind<T> 
   return {
     takes: values.some((value) => value === '') ? `${named}, or nothing` : named,
     parse: (value) => values.find((each) => each === value),
+    json: { schema: { type: 'string', enum: values } },
   }
 }
 
 export const bool: Kind<boolean> = {
   takes: 'true, false, 1 or 0',
   parse: (value) => ({ true: true, '1': true, false: false, '0': false })[value.toLowerCase()],
+  json: { schema: { type: 'boolean' }, takes: 'true or false' },
 }
 
 export function integer(min: number, max: number): Kind<number> {
@@ -80,14 +85,22 @@ export function url(...schemes: readonly string[]): Kind<string | null> {
   }
 }
 
+// More than any list needs, and few enough to compare every message with.
+const [maxItems, maxItemLength] = [1000, 256]
+
 /** Items between commas, each accepted by the test. */
 export function list(takes: string, accepts: (item: string) => boolean = () => true): Kind<readonly string[]> {
+  const isItem = (item: string) => item !== '' && item.length <= maxItemLength && accepts(item)
   return {
     takes: `${takes}, separated by commas`,
     parse(value) {
       const items = value.split(',').map((item) => item.trim())
       if (value === '') return []
-      return items.every((item) => item !== '' && accepts(item)) ? items : undefined
+      return items.length <= maxItems && items.every(isItem) ? items : undefined
+    },
+    json: {
+      schema: { type: 'array', items: { type: 'string', maxLength: maxItemLength }, maxItems },
+      takes: `an array of ${takes}`,
     },
   }
 }

@@ -29,6 +29,7 @@ const standards: Record<string, string> = {
   DOWNSTREAM_TIMEOUT: '15s',
   DOWNSTREAM_DB_URL: '',
   SERVICE_CONVERSATION_MODE: 'new',
+  SERVICE_NEW_CONVERSATION_STATUS: 'open',
   SERVICE_EGRESS_ALLOW: '',
   SERVICE_INBOX_TTL: '168h',
   SERVICE_MESSAGE_MAP_TTL: '2160h',
@@ -42,6 +43,9 @@ const standards: Record<string, string> = {
   SERVICE_REACTION_HEADER_SEP: 'nl',
   SERVICE_MENTION_TEMPLATE: '@$name',
   SERVICE_REACTION_AS_REPLY: 'true',
+  SERVICE_QUOTE_STYLE: 'both',
+  SERVICE_REJECT_CALLS: 'false',
+  SERVICE_REJECT_CALLS_TEXT: '',
   SERVICE_LOCALE: 'en',
   SERVICE_READ_RECEIPTS_SYNC: 'true',
   SERVICE_TYPING_SYNC: 'true',
@@ -50,6 +54,7 @@ const standards: Record<string, string> = {
   SERVICE_AVATAR_REFRESH_TTL: '24h',
   SERVICE_DELIVERY_STATUS_SYNC: 'false',
   SERVICE_MARK_AS_READ_OUTGOING: 'true',
+  SERVICE_LABELS_SYNC: 'false',
   SERVICE_PRESENCE: 'auto',
   SERVICE_RETROACTIVE_NAME_UPDATE: 'true',
   SERVICE_RETROACTIVE_PERSIST: 'true',
@@ -103,12 +108,13 @@ test('a part of the service reads every setting', () => {
   const files = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/config') && !file.endsWith('.test.ts'))
   const code = files.map((file) => [file, withoutComments(readFileSync(file, 'utf8'))] as const)
   const single = new Set(code.flatMap(([, text]) => settingsReadIn(text)))
+  const chosen = new Set(code.flatMap(([, text]) => chosenSettingsReadIn(text)))
   const unread = Object.entries(settings).flatMap(([section, rows]) => {
     const readers = code.filter(([file]) => readersOfSections[section]?.some((path) => file.startsWith(path)))
-    const isRead = (key: string) =>
-      single.has(`${section}.${key}`) ||
+    const isRead = (key: string, row: Setting<unknown>) =>
+      ('field' in row ? chosen.has(key) : single.has(`${section}.${key}`)) ||
       readers.some(([, text]) => new RegExp(`[.{,]\\s*${key}\\b(?!\\??:)`).test(text))
-    return Object.entries<Setting<unknown>>(rows).filter(([key]) => !isRead(key))
+    return Object.entries<Setting<unknown>>(rows).filter(([key, row]) => !isRead(key, row))
   })
   assert.deepEqual(
     unread.map(([, { name }]) => name),
@@ -118,6 +124,13 @@ test('a part of the service reads every setting', () => {
 
 function withoutComments(code: string): string {
   return code.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+}
+
+/** What is read of the settings of an instance: `settingsOf(instance).locale`, and `{ locale } = settingsOf(instance)`. */
+function chosenSettingsReadIn(code: string): string[] {
+  const named = [...code.matchAll(/\bsettingsOf\([\w.]+\)\.(\w+)/g)].map(([, key = '']) => key)
+  const taken = [...code.matchAll(/\{([^{}]*)\} = (?:[\w#]+\.)*settingsOf\(/g)]
+  return [...named, ...taken.flatMap(([, list = '']) => [...list.matchAll(/(?:^|,)\s*(\w+)/g)].map(([, key = '']) => key))]
 }
 
 /** `config.http.port`, and `{ port } = config.http`. */

@@ -1,5 +1,6 @@
 // The one table of settings: the parser, .env.example and docs/configuration.md all come from it.
 
+import type { OwnValue } from '../core/chosen-settings.ts'
 import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from './setting-kinds.ts'
 import { oneOf, secretHeaderText, secretText, size, text, url } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
@@ -14,8 +15,15 @@ export type Setting<T> = {
   doc: string
 }
 
+/** A setting that an instance can have of its own; `field` is its name in the API. */
+export type OwnSetting<T> = Setting<T> & { field: string }
+
 function setting<T>(name: string, kind: Kind<T>, standard: string, doc: string): Setting<T> {
   return { name, kind, standard, doc }
+}
+
+function perInstance<T extends OwnValue>(field: string, row: Setting<T>): OwnSetting<T> {
+  return { ...row, field }
 }
 
 // One line per row, so that the columns can be compared.
@@ -49,27 +57,27 @@ export const settings = {
     webhookSecret: setting('WEBHOOK_HMAC_SECRET', secretText, '', 'Secret that signs the callbacks of Chatwoot, beside the secrets of tenants and of helpdesk inboxes; without any secret callbacks are not verified'),
     timeout: setting('DOWNSTREAM_TIMEOUT', duration('1s', '10m'), '15s', 'Deadline of one call to Chatwoot; an upload gets its size / 256 KB/s in addition'),
     databaseUrl: setting('DOWNSTREAM_DB_URL', url('postgres:', 'postgresql:'), '', 'PostgreSQL database of the Chatwoot at DOWNSTREAM_BASE_URL, in which headers of earlier messages are rewritten and dates of imported messages are corrected; empty: headers stay, and imported messages begin with their time'),
-    conversationMode: setting('SERVICE_CONVERSATION_MODE', oneOf('new', 'reopen'), 'new', 'What a message does when the last conversation is resolved: open a new one, or reopen it'),
-    newConversationStatus: setting('SERVICE_NEW_CONVERSATION_STATUS', oneOf('open', 'pending'), 'open', 'Status of a conversation that the service opens; pending: for teams whose bots answer first'),
+    conversationMode: perInstance('conversation_mode', setting('SERVICE_CONVERSATION_MODE', oneOf('new', 'reopen'), 'new', 'What a message does when the last conversation is resolved: open a new one, or reopen it')),
+    newConversationStatus: perInstance('new_conversation_status', setting('SERVICE_NEW_CONVERSATION_STATUS', oneOf('open', 'pending'), 'open', 'Status of a conversation that the service opens; pending: for teams whose bots answer first')),
     egressAllow: setting('SERVICE_EGRESS_ALLOW', list('hosts or CIDR ranges', isHostOrCidr), '', 'Private hosts or networks that attachment downloads may reach'),
   },
   inbound: {
     inboxTtl: setting('SERVICE_INBOX_TTL', duration('1h', '8760h'), '168h', 'How long the service tries to deliver a received message before it is parked'),
     messageMapTtl: setting('SERVICE_MESSAGE_MAP_TTL', duration('24h', '87600h'), '2160h', 'How long the service remembers which WhatsApp message is which Chatwoot message'),
     mediaMaxBytes: setting('SERVICE_MEDIA_MAX_BYTES', size('64kb', '2gb'), '64mb', 'Largest attachment, both directions'),
-    ignoreJids: setting('SERVICE_IGNORE_JIDS', list('jids, * matches anything'), '', 'Chats that are not bridged; status and newsletters are never bridged'),
+    ignoreJids: perInstance('ignore_jids', setting('SERVICE_IGNORE_JIDS', list('jids, * matches anything'), '', 'Chats that are not bridged; status and newsletters are never bridged')),
     groupPrefixSender: setting('SERVICE_GROUP_PREFIX_SENDER', bool, 'true', 'Start group messages with a header naming the sender'),
     groupHeaderTtl: setting('SERVICE_GROUP_HEADER_TTL', duration('0', '720h'), '0', '0: header on every group message; else only after another sender or after this time'),
     groupEvents: setting('SERVICE_GROUP_EVENTS_ENABLED', bool, 'false', 'Post group changes as activity messages. A change of the timer of disappearing messages is always posted'),
-    headerTemplate: setting('SERVICE_HEADER_TEMPLATE', template('phone', 'name'), '`$phone · $name`', 'Sender header of group messages and reactions'),
+    headerTemplate: perInstance('header_template', setting('SERVICE_HEADER_TEMPLATE', template('phone', 'name'), '`$phone · $name`', 'Sender header of group messages and reactions')),
     groupHeaderSeparator: setting('SERVICE_GROUP_HEADER_SEP', separator, 'paragraph', 'What follows a group header'),
     reactionHeaderSeparator: setting('SERVICE_REACTION_HEADER_SEP', separator, 'nl', 'What follows a reaction header'),
     mentionTemplate: setting('SERVICE_MENTION_TEMPLATE', template('name'), '@$name', 'How a mention of a known person is written'),
     reactionAsReply: setting('SERVICE_REACTION_AS_REPLY', bool, 'true', 'Post a reaction as a reply to its target'),
-    quoteStyle: setting('SERVICE_QUOTE_STYLE', oneOf('both', 'bubble', 'text'), 'both', 'How a quoted message is shown: as the bubble of Chatwoot and as text; as a bubble, and as text only where the original is not in the conversation; as text only'),
-    rejectCalls: setting('SERVICE_REJECT_CALLS', bool, 'false', 'Reject calls of customers'),
+    quoteStyle: perInstance('quote_style', setting('SERVICE_QUOTE_STYLE', oneOf('both', 'bubble', 'text'), 'both', 'How a quoted message is shown: as the bubble of Chatwoot and as text; as a bubble, and as text only where the original is not in the conversation; as text only')),
+    rejectCalls: perInstance('reject_calls', setting('SERVICE_REJECT_CALLS', bool, 'false', 'Reject calls of customers')),
     rejectCallsText: setting('SERVICE_REJECT_CALLS_TEXT', text, '', 'What a customer gets whose call was rejected, at most once an hour; empty: nothing'),
-    locale: setting('SERVICE_LOCALE', locale, 'en', 'Language of the texts the service writes'),
+    locale: perInstance('locale', setting('SERVICE_LOCALE', locale, 'en', 'Language of the texts the service writes')),
   },
   sync: {
     readReceipts: setting('SERVICE_READ_RECEIPTS_SYNC', bool, 'true', 'Show agents which messages were read, and clear the unread count when the owner reads a chat on the phone'),
@@ -98,7 +106,7 @@ export const settings = {
     callbackMaxAge: setting('SERVICE_CALLBACK_MAX_AGE', duration('2s', '10m'), '5s', "Set it as Chatwoot's WEBHOOK_TIMEOUT. A callback that is read later is refused, because Chatwoot already shows its message as failed"),
     spamguard: setting('SERVICE_SPAMGUARD_ENABLED', bool, 'true', 'false turns the spamguard off for every instance'),
     emojiReplyAsReaction: setting('SERVICE_EMOJI_REPLY_AS_REACTION', bool, 'false', 'Send a reply that is a single emoji as a reaction'),
-    signMessages: setting('SERVICE_SIGN_MESSAGES', bool, 'false', "Prefix agents' messages with the agent's name"),
+    signMessages: perInstance('sign_messages', setting('SERVICE_SIGN_MESSAGES', bool, 'false', "Prefix agents' messages with the agent's name")),
   },
   lifecycle: {
     timeout: setting('SERVICE_LIFECYCLE_TIMEOUT', duration('1s', '1m'), '10s', 'Deadline of one lifecycle webhook call'),

@@ -23,6 +23,8 @@ export type AuditAction =
   | 'instance.paired'
   /** A helpdesk inbox was created or adopted for the instance. */
   | 'instance.inbox'
+  /** A caller asked to take over what another bridge wrote. */
+  | 'instance.adopt'
   /** A logout was asked for. */
   | 'instance.logout'
   /** WhatsApp confirmed a logout after the caller was answered. */
@@ -32,6 +34,12 @@ export type AuditAction =
   | GroupAction
   /** A caller asked for an import of history. */
   | 'history.import'
+  /** A repair asked the helpdesk to merge two contacts. The target is the id of the contact that stays. */
+  | 'contact.merge'
+  /** A caller asked for a repair of the contacts. */
+  | 'contacts.repair'
+  /** A caller asked for an import of the address book. */
+  | 'contacts.import'
   /** A caller cancelled a job. */
   | 'job.cancel'
   | 'tenant.upsert'

@@ -94,11 +94,50 @@ export type Contact = {
 /** A contact as the helpdesk shows it now. `thumbnail` is the address of its picture; every upload has another one. */
 export type ShownContact = { id: number; name: string; thumbnail: string | null }
 
-/** A contact of this inbox, as the helpdesk lists it. `sourceIds` are its addresses in this inbox. */
-export type ListedContact = { id: number; identifier: string | null; sourceIds: readonly string[] }
+/** A contact of this inbox, as the helpdesk lists it. */
+export type ListedContact = {
+  id: number
+  name: string
+  identifier: string | null
+  /** As the helpdesk has it: E.164 with the plus. */
+  phone: string | null
+  email: string | null
+  isBlocked: boolean
+  /** The addresses of the contact in this inbox. */
+  sourceIds: readonly string[]
+  /** Whether the contact is in other inboxes too. */
+  elsewhere: boolean
+  /** What operators and other programs noted of the contact, by name: only texts. */
+  attributes: Readonly<Record<string, string>>
+}
 
 /** One page of all contacts of the account; `contacts` are those of this inbox. */
 export type ContactsPage = { contacts: readonly ListedContact[]; isLast: boolean }
+
+/** A conversation of this inbox, with its contact, as the helpdesk lists it. */
+export type ListedConversation = {
+  id: number
+  status: ConversationStatus
+  isHistory: boolean
+  isBlocked: boolean
+  /** Null while the conversation has no message. */
+  newestMessage: { id: number; at: number; sourceId: string | null } | null
+  lastActivityAt: number
+  contact: {
+    id: number
+    name: string
+    identifier: string | null
+    phone: string | null
+    attributes: Readonly<Record<string, unknown>>
+    /** The address of the contact under which the conversation began; null while it has no message. */
+    sourceId: string | null
+  }
+}
+
+export type ConversationsPage = { conversations: readonly ListedConversation[]; isLast: boolean }
+
+/** A message of a customer or to a customer. `createdAt` is in milliseconds. */
+export type ListedMessage = { id: number; sourceId: string; createdAt: number; isIncoming: boolean; content: string }
 
 export type AvatarFile = { bytes: Buffer; mimeType: string; fileName: string }
 
@@ -177,12 +216,24 @@ export type NewlyPosted = PostedMessage & { flaw?: string }
 /** A message of an agent, a bot or the helpdesk itself. `createdAt` is in milliseconds. */
 export type OutgoingMessage = { id: number; createdAt: number }
 
+/** What a search for a conversation leaves out, and how a new one is created. */
+export type Opening = {
+  /** Conversations of other accounts: two accounts can share an inbox and a customer. */
+  except?: readonly number[]
+  /** The status of a new conversation. With `open` the helpdesk decides: it takes `pending` for an inbox with a bot. */
+  status?: 'open' | 'pending'
+  /** Awaited before a conversation is created. Rejects when none may be created now. */
+  beforeCreation?: () => Promise<void>
+}
+
 /** One inbox of the helpdesk. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {
   /** Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. */
   ensureContact(spec: ContactSpec): Promise<Contact>
   /** Null when the contact does not exist any more. */
   findContact(id: number): Promise<ShownContact | null>
+  /** The contact as `contactsPage` lists it, with no source ids when it is not in this inbox. Null when it does not exist. */
+  describeContact(id: number): Promise<ListedContact | null>
   updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void>
   mergeContacts(ids: { keep: number; drop: number }): Promise<void>
   /** Replaces the picture of the contact. `thumbnail` of the answer is the address of the new picture. */
@@ -190,6 +241,12 @@ export type HelpdeskInbox = {
   removeAvatar(id: number): Promise<void>
   /** The contacts of the account, the newest first. The first page is 1. */
   contactsPage(page: number): Promise<ContactsPage>
+  /** All conversations of this inbox, those with the latest activity first. The first page is 1. */
+  conversationsPage(page: number): Promise<ConversationsPage>
+  /** The newest messages with a source id up to that id, oldest first. Not the private, deleted and automatic ones. */
+  newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]>
+  /** Gives the contact a source id in this inbox. False when another contact has it. */
+  addAddress(contactId: number, sourceId: string): Promise<boolean>
   /**
    * The newest conversation of the contact that is not resolved; else by `mode` the newest or a new one. Never one that holds
    * only history.
@@ -197,10 +254,7 @@ export type HelpdeskInbox = {
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
-    /** Conversations of other accounts: two accounts can share an inbox and a customer. */
-    except?: readonly number[],
-    /** Awaited before a conversation is created. Rejects when none may be created now. */
-    beforeCreation?: () => Promise<void>,
+    opening?: Opening,
   ): Promise<Conversation>
   /** A new pending conversation with the contact, or the one that has the mark. */
   createPending(spec: PendingSpec): Promise<ImportConversation>
@@ -227,9 +281,13 @@ export type HelpdeskInbox = {
     conversationId: number,
     range: { afterId: number | null; beforeId: number },
   ): Promise<OutgoingMessage[]>
-  /** `reason` is an English sentence; agents see it in the language of SERVICE_LOCALE. */
+  /** `reason` is what agents read. */
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
+  /** The titles of the labels of a conversation; null when the conversation does not exist any more. */
+  labels(conversationId: number): Promise<string[] | null>
+  /** Replaces all labels of the conversation. */
+  setLabels(conversationId: number, titles: readonly string[]): Promise<void>
   /** Agents have no unread messages in the conversation any more. */
   markSeen(conversationId: number): Promise<void>
   /** Agents have the last message of the customer unread. */

@@ -62,10 +62,14 @@ export type ErrorCode = keyof typeof statusOfCode
 
 export class BridgeError extends Error {
   readonly code: ErrorCode
+  /** After how many seconds the caller may repeat the request; undefined where the code alone decides. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode, message: string, options?: { cause: unknown }) {
-    super(message, options)
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+    const { retryAfterSeconds, ...rest } = options
+    super(message, rest)
     this.name = 'BridgeError'
     this.code = code
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }

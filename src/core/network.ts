@@ -6,6 +6,7 @@ import type { Anchor } from './history/past-events.ts'
 import type { GroupAdministration, GroupMember } from './group-administration.ts'
 import type { FileRef, MediaContent, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
+import type { NetworkLabels } from './labels.ts'
 import type { NoPicture, ProfilePicture } from './realtime.ts'
 
 /** Why a connection ended. `instances` decides by the cause; codes and texts are only for people. */
@@ -197,6 +198,12 @@ export type NetworkSession = {
   /** The picture of a person or a group. Rejects with a NetworkBusyError when the network is asked too often. */
   profilePicture(owner: Chat): Promise<ProfilePicture | NoPicture>
   readonly groups: GroupAdministration
+  readonly labels: NetworkLabels
+  /**
+   * Ends a call that rings: the caller sees that it was rejected. False when the call does not ring any more; nothing leaves
+   * then. Rejects when the network refuses or does not answer; the call may have been rejected all the same.
+   */
+  rejectCall(callId: NetworkMessageId, caller: Jid): Promise<boolean>
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(address: Jid, typing: boolean): Promise<void>
@@ -276,8 +283,9 @@ export type PersonPair = { phone: string; lid: string }
 export type Reception = {
   /** The rows are stored already and come in order. After a restart the listener finds them in the inbox. */
   onReceived(instance: InstanceName, rows: readonly ReceivedRow[]): void
-  /** Best effort: the network sends names again. */
-  onNames(instance: InstanceName, names: readonly PersonNames[]): void
+  /** Resolves when the names are stored. After a rejection the names of the address book come again with another connection. */
+  onNames(instance: InstanceName, names: readonly PersonNames[]): Promise<void> | undefined
+  /** Best effort: the network sends pairs again. */
   onPairs(instance: InstanceName, pairs: readonly PersonPair[]): void
   /** The network received something that belongs to no chat, such as a status, a channel or a protocol message. */
   onPassedOver(instance: InstanceName, kind: string): void

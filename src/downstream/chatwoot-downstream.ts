@@ -2,7 +2,6 @@
 
 import type { DownloadedFile, Downstream, HelpdeskInbox, InboxAccess } from '../core/downstream.ts'
 import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk/helpdesk-account.ts'
-import type { Locale } from '../core/reasons/sentences.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -32,8 +31,6 @@ export type ChatwootOptions = {
   egressAllow: readonly string[]
   /** SERVICE_MEDIA_MAX_BYTES */
   mediaMaxBytes: number
-  /** SERVICE_LOCALE */
-  locale?: Locale
 }
 
 export class ChatwootDownstream implements Downstream {
@@ -67,8 +64,7 @@ export class ChatwootDownstream implements Downstream {
 
   helpdesk(access: InboxAccess): HelpdeskInbox {
     const client = new ChatwootClient(this.#clientDeps, access)
-    const { locale = 'en' } = this.#options
-    return new ChatwootInbox({ client, flights: this.#flights, uncertain: this.#uncertain, locale })
+    return new ChatwootInbox({ client, flights: this.#flights, uncertain: this.#uncertain })
   }
 
   account(access: AccountAccess): HelpdeskAccount {

@@ -1,28 +1,28 @@
 // Implements the helpdesk port for one inbox of a Chatwoot.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { AvatarFile, ContactsPage } from '../core/downstream.ts'
+import type { AvatarFile, ContactsPage, ConversationsPage, ListedContact, ListedMessage } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, ConversationStatus } from '../core/downstream.ts'
-import type { HelpdeskInbox, ImportConversation, MessageStatus, PendingSpec } from '../core/downstream.ts'
+import type { HelpdeskInbox, ImportConversation, MessageStatus, Opening, PendingSpec } from '../core/downstream.ts'
 import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
-import { translateReason } from '../core/reasons/reason.ts'
-import type { Locale } from '../core/reasons/sentences.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import { anything } from './chatwoot-calls.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
 import { readConversation, readMessage, readMessages, readOutgoing, readShownContact } from './chatwoot-json.ts'
-import { contactFields, ensureContact } from './contact-finder.ts'
-import { contactsPage, removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
+import { readTitles } from './account-json.ts'
+import { addAddress, contactFields, ensureContact } from './contact-finder.ts'
+import { removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
+import { contactsPage, describeContact } from './contacts/list-contacts.ts'
 import { ensureConversation } from './conversations/conversation-finder.ts'
+import { listInbox, listNewestMessages } from './conversations/list-inbox.ts'
 import { conversationsSince, toConversation } from './conversations/list-conversations.ts'
 import { listSourceIds } from './conversations/list-source-ids.ts'
 import { createPending } from './conversations/pending-conversation.ts'
 import { encodeMessage } from './encode-message.ts'
 import { readSurveyLink } from './survey-text.ts'
 
-/** `locale` is the language of the agents. */
-type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true>; locale: Locale }
+type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true> }
 
 const pageOfMessages = 100
 const maxReason = 500
@@ -44,6 +44,10 @@ export class ChatwootInbox implements HelpdeskInbox {
   async findContact(id: number): Promise<ShownContact | null> {
     const asked = this.#client.ask({ method: 'GET', path: `/contacts/${id}`, about: 'contact', read: readShownContact })
     return nullWhenGone(asked)
+  }
+
+  async describeContact(id: number): Promise<ListedContact | null> {
+    return nullWhenGone(describeContact(this.#client, id))
   }
 
   async updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void> {
@@ -69,15 +73,27 @@ export class ChatwootInbox implements HelpdeskInbox {
     return contactsPage(this.#client, page)
   }
 
+  conversationsPage(page: number): Promise<ConversationsPage> {
+    return listInbox(this.#client, page)
+  }
+
+  async newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]> {
+    return (await nullWhenGone(listNewestMessages(this.#client, conversationId, range))) ?? []
+  }
+
+  addAddress(contactId: number, sourceId: string): Promise<boolean> {
+    return addAddress(this.#client, contactId, sourceId)
+  }
+
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
-    except: readonly number[] = [],
-    beforeCreation: () => Promise<void> = () => Promise.resolve(),
+    opening: Opening = {},
   ): Promise<Conversation> {
+    const { except = [], status = 'open', beforeCreation = () => Promise.resolve() } = opening
     const key = ['conversation', this.#client.access, contact.sourceId, contact.id, mode, ...except].join('|')
-    const work = () => ensureConversation(this.#client, { contact, mode, except, beforeCreation }, this.#deps.uncertain)
-    return this.#deps.flights.run(key, work)
+    const wanted = { contact, mode, except, status, beforeCreation }
+    return this.#deps.flights.run(key, () => ensureConversation(this.#client, wanted, this.#deps.uncertain))
   }
 
   createPending(spec: PendingSpec): Promise<ImportConversation> {
@@ -159,13 +175,24 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   async setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void> {
     const path = `/conversations/${conversationId}/messages/${messageId}`
-    const json = { status, ...(reason !== undefined && { external_error: this.#inWords(reason) }) }
+    const json = { status, ...(reason !== undefined && { external_error: reason.slice(0, maxReason) }) }
     await this.#client.ask({ method: 'PATCH', path, about: 'message', json, read: readMessage })
   }
 
   async deleteMessage(conversationId: number, messageId: number): Promise<void> {
     const path = `/conversations/${conversationId}/messages/${messageId}`
     await nullWhenGone(this.#client.ask({ method: 'DELETE', path, about: 'message', read: anything }))
+  }
+
+  labels(conversationId: number): Promise<string[] | null> {
+    const path = `/conversations/${conversationId}/labels`
+    return nullWhenGone(this.#client.ask({ method: 'GET', path, about: 'conversation', read: readTitles }))
+  }
+
+  async setLabels(conversationId: number, titles: readonly string[]): Promise<void> {
+    const path = `/conversations/${conversationId}/labels`
+    const json = { labels: titles }
+    await this.#client.ask({ method: 'POST', path, about: 'conversation', json, read: readTitles })
   }
 
   markSeen(conversationId: number): Promise<void> {
@@ -198,11 +225,6 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   timeZone(): Promise<string | null> {
     return this.#client.timeZone()
-  }
-
-  /** A longer reason contains foreign text, such as a file name. */
-  #inWords(reason: string): string {
-    return translateReason(reason.slice(0, 4 * maxReason), this.#deps.locale).slice(0, maxReason)
   }
 
   async #change(conversationId: number, action: string): Promise<void> {

@@ -95,12 +95,28 @@ function best(spec: ContactSpec, found: readonly FoundContact[]): FoundContact |
     .at(0)
 }
 
+/** False when another contact of the inbox has the source id. Nothing changes when this contact has it. */
+export async function addAddress(client: ChatwootClient, contactId: number, sourceId: string): Promise<boolean> {
+  try {
+    await postAddress(client, contactId, sourceId)
+    return true
+  } catch (error) {
+    const owner = error instanceof Refusal && error.status === 500 ? await findBySourceId(client, sourceId) : undefined
+    if (owner) return owner.id === contactId
+    throw error
+  }
+}
+
+async function postAddress(client: ChatwootClient, contactId: number, sourceId: string): Promise<void> {
+  const path = `/contacts/${contactId}/contact_inboxes`
+  const json = { inbox_id: client.destination.inboxId, source_id: sourceId }
+  await client.ask({ method: 'POST', path, about: 'contact', json, read: (answer) => answer ?? undefined })
+}
+
 async function takeIn(client: ChatwootClient, spec: ContactSpec, found: FoundContact): Promise<Contact | undefined> {
   const { sourceId } = spec
-  const path = `/contacts/${found.id}/contact_inboxes`
-  const json = { inbox_id: client.destination.inboxId, source_id: sourceId }
   try {
-    await client.ask({ method: 'POST', path, about: 'contact', json, read: (answer) => answer ?? undefined })
+    await postAddress(client, found.id, sourceId)
     return toContact(client, found, sourceId, false)
   } catch (error) {
     // Another contact may have the address by now.

@@ -1,15 +1,17 @@
 // Translates the settings of an instance from the JSON of the API. Absent means unchanged, and so does null, except for the
-// two settings that the service also has: there null means the one of the service.
+// settings that the service also has: there null means the one of the service.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { BridgeError } from '../core/errors.ts'
-import { clampHistoryDays, longestHistoryDays } from '../core/history/job.ts'
+import { clampHistoryDays, longestHistoryDays } from '../core/jobs/history-jobs.ts'
 import { longestProxyUrl, networkProxyRule, parseNetworkProxy } from '../core/network-proxy.ts'
 import { isEventUrl, isSubscriberUrl } from '../core/lifecycle/subscriber.ts'
 import { ownerTagPattern } from '../core/tenant.ts'
 import type { InstanceSettings } from '../instances/instance-service.ts'
 import { Subscriber } from './instance-view.ts'
+import { readOwnSettings } from './own-settings.ts'
+import type { OwnSettingRules } from './own-settings.ts'
 import { nullable } from './schemas.ts'
 
 const maxInteger = 2 ** 31 - 1
@@ -77,8 +79,9 @@ const patchFields = {
 
 export const PatchBody = Type.Object(patchFields, { title: 'InstancePatch' })
 
-export function toSettings(body: Static<typeof PatchBody>): InstanceSettings {
+export function toSettings(rules: OwnSettingRules, body: Static<typeof PatchBody>): InstanceSettings {
   const { events_webhook_url: url, events_webhook_subscribers: subscribers } = body
+  const own = readOwnSettings(rules, body)
   if (url != null && url !== '' && !isEventUrl(url)) {
     throw new BridgeError('SERVICE_BAD_REQUEST', 'events_webhook_url must be an http:// or https:// URL, or empty')
   }
@@ -93,6 +96,7 @@ export function toSettings(body: Static<typeof PatchBody>): InstanceSettings {
     ...(body.outgoing_rate_limit !== undefined && { outgoingRateLimit: body.outgoing_rate_limit }),
     ...(body.history?.enabled != null && { isHistoryEnabled: body.history.enabled }),
     ...(body.history?.days != null && { historyDays: clampHistoryDays(body.history.days) }),
+    ...(Object.keys(own).length > 0 && { own }),
   }
 }
 

@@ -8,6 +8,8 @@ import { lifecycleEvents } from '../core/lifecycle/lifecycle.ts'
 import type { WebhookSubscriber } from '../core/lifecycle/lifecycle.ts'
 import { shownProxy } from '../core/network-proxy.ts'
 import type { LinkedAccount } from '../instances/linked-account.ts'
+import { toOwnValues, withOwnValues } from './own-settings.ts'
+import type { OwnSettingRules } from './own-settings.ts'
 import { nullable, Timestamp, toTimestamp } from './schemas.ts'
 
 export const State = Type.Unsafe<(typeof instanceStates)[number]>({ type: 'string', enum: [...instanceStates] })
@@ -63,7 +65,7 @@ const HistoryView = Type.Object({
   }),
 })
 
-export const Detail = Type.Object(
+const Detail = Type.Object(
   {
     name: Type.String(),
     state: State,
@@ -99,6 +101,11 @@ export const Detail = Type.Object(
   { title: 'Instance' },
 )
 
+/** The schema of the details of an instance. */
+export function detailWith(rules: OwnSettingRules) {
+  return withOwnValues(rules, Detail)
+}
+
 export function toSummary({ record: { name, state, jid } }: LinkedAccount): Static<typeof Summary> {
   return { name, state, jid }
 }
@@ -107,9 +114,10 @@ export function toListItem({ record: { name, state, jid } }: LinkedAccount): Sta
   return jid === null ? { name, state } : { name, state, jid }
 }
 
-export function toDetail(account: LinkedAccount, now: number): Static<typeof Detail> {
+export function toDetail(rules: OwnSettingRules, account: LinkedAccount, now: number): Static<typeof Detail> {
   const { record } = account
   return {
+    ...toOwnValues(rules, record.ownSettings),
     name: record.name,
     state: record.state,
     jid: record.jid,

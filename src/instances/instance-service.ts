@@ -1,6 +1,8 @@
 // The use cases behind the instance endpoints. Work on one name runs in order; no name waits for another.
 
 import type { AuditAction, AuditRecord } from '../core/audit.ts'
+import { changeOwnSettings } from '../core/chosen-settings.ts'
+import type { OwnSettings, OwnSettingsChange } from '../core/chosen-settings.ts'
 import { BridgeError } from '../core/errors.ts'
 import { historyDisabled } from '../core/history/history-disabled.ts'
 import type { InstanceName } from '../core/ids.ts'
@@ -30,7 +32,10 @@ export type InstanceSettings = Pick<
   | 'outgoingRateLimit'
   | 'isHistoryEnabled'
   | 'historyDays'
->
+> & {
+  /** What changes of the settings that the instance has of its own. */
+  own?: OwnSettingsChange
+}
 
 type AuditFacts = NonNullable<AuditRecord['metadata']>
 
@@ -203,18 +208,20 @@ export class InstanceService {
   async #change(account: LinkedAccount, settings: InstanceSettings): Promise<void> {
     const fields = fieldsOf(settings)
     if (fields.length === 0) return
-    await account.change(settings, this.#audit('instance.patch', { ...account.record, ...settings }, { fields }))
+    const changes = changesOf(settings, account.record)
+    await account.change(changes, this.#audit('instance.patch', { ...account.record, ...changes }, { fields }))
     this.#deps.onChanged()
   }
 
   /** Changes a record that has no account in this process. */
   async #changeStored(row: InstanceRow, settings: InstanceSettings): Promise<InstanceRow> {
     const { instances, epoch } = this.#deps
-    const changed = { ...row, ...settings }
+    const changes = changesOf(settings, row)
+    const changed = { ...row, ...changes }
     const fields = fieldsOf(settings)
     if (fields.length === 0) return row
     const audits = [this.#audit('instance.patch', changed, { fields })]
-    await instances.update(epoch(), row.name, settings, { audits })
+    await instances.update(epoch(), row.name, changes, { audits })
     return changed
   }
 
@@ -223,7 +230,8 @@ export class InstanceService {
     const at = clock.now()
     const state = kept ? 'connecting' : 'qr_pending'
     const fresh = { state, lastEventAt: at, isHistoryEnabled: history.enabled, historyDays: history.days } as const
-    return { ...blankInstance(name, at), ...fresh, ...(kept && resumedFrom(kept, at)), ...settings }
+    const blank = blankInstance(name, at)
+    return { ...blank, ...fresh, ...(kept && resumedFrom(kept, at)), ...changesOf(settings, blank) }
   }
 
   #assertAllowed({ isHistoryEnabled }: InstanceSettings): void {
@@ -259,7 +267,11 @@ function resumedFrom({ jid, sessionId, keptAt, linkedAt, networkProxy }: KeptSes
   return { jid, lastJid: jid, sessionId, pairedAt: at, ...linked, networkProxy }
 }
 
+function changesOf({ own, ...settings }: InstanceSettings, record: { ownSettings: OwnSettings }): InstanceChanges {
+  return own ? { ...settings, ownSettings: changeOwnSettings(record.ownSettings, own) } : settings
+}
+
 /** The names that the audit log shows. */
-function fieldsOf(settings: InstanceSettings): string[] {
-  return changedColumns(settings)
+function fieldsOf({ own = {}, ...settings }: InstanceSettings): string[] {
+  return [...changedColumns(settings), ...Object.keys(own)].sort()
 }

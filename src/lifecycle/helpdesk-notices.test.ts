@@ -41,7 +41,7 @@ function stage(state: InstanceState = 'logged_out', locale: Locale = 'en') {
     find: (name) => (name === 'a' ? account : undefined),
     inboxOf: (name) => Promise.resolve(name === 'a' ? { key: 'here', inbox } : null),
     draw: () => Promise.resolve(Buffer.alloc(0)),
-    locale,
+    localeOf: () => locale,
     unreachableMs: 60_000,
     clock,
     log: silentLog,

@@ -36,7 +36,8 @@ type Deps = {
   inboxOf: (instance: InstanceName) => Promise<NoticeTarget | null>
   /** A picture of a QR code, as PNG. */
   draw: (text: string) => Promise<Buffer>
-  locale: Locale
+  /** The language of the agents of an instance. */
+  localeOf: (instance: InstanceName) => Locale
   /** A reconnect is announced only when the outage was announced, too. */
   unreachableMs: number
   clock: Clock
@@ -45,7 +46,6 @@ type Deps = {
 
 export class HelpdeskNotices implements PerInstance {
   readonly #deps: Deps
-  readonly #texts: NoticeTexts
   readonly #lanes = new KeyedLanes()
   readonly #shown = new Map<string, Posted>()
   readonly #running = new Set<Promise<void>>()
@@ -53,14 +53,13 @@ export class HelpdeskNotices implements PerInstance {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#texts = noticeTexts[deps.locale]
   }
 
   /** Called for every lifecycle event. */
   heard({ event, instance, extras }: Announcement): void {
-    const { locale, unreachableMs } = this.#deps
-    const texts = this.#texts
-    const reason = translateReason(String(extras['reason'] ?? ''), locale)
+    const { localeOf, unreachableMs } = this.#deps
+    const texts = this.#textsOf(instance)
+    const reason = translateReason(String(extras['reason'] ?? ''), localeOf(instance))
     const downMs = Number(extras['downtime_seconds'] ?? 0) * 1000
     if (event === 'qr_generated') this.#inTurn(instance, () => this.#showCode(instance))
     // Only the end of a pairing carries this code.
@@ -88,7 +87,7 @@ export class HelpdeskNotices implements PerInstance {
     const account = find(instance)
     if (!account || (await inboxOf(instance))?.key !== destinationKey) return
     await account.requestPairing()
-    if (account.state !== 'qr_pending') this.#tell(instance, this.#texts.noCode)
+    if (account.state !== 'qr_pending') this.#tell(instance, this.#textsOf(instance).noCode)
   }
 
   /** Drops what is remembered, after the notices that are under way. */
@@ -139,7 +138,7 @@ export class HelpdeskNotices implements PerInstance {
     // A newer code is posted by its own event.
     const isCurrent = () => account.qr?.text === code
     const outdated = await this.#codeShown(instance)
-    const posted = await this.#post({ content: this.#texts.scan, files: [file], isCurrent }, instance)
+    const posted = await this.#post({ content: this.#textsOf(instance).scan, files: [file], isCurrent }, instance)
     if (!posted) return
     this.#shown.set(instance, posted)
     // When the account was linked meanwhile, the code is removed in a moment and need not be stored.
@@ -179,7 +178,11 @@ export class HelpdeskNotices implements PerInstance {
   }
 
   #contact(instance: InstanceName): Pick<Notice, 'instance' | 'contactName'> {
-    return { instance, contactName: this.#texts.name(instance) }
+    return { instance, contactName: this.#textsOf(instance).name(instance) }
+  }
+
+  #textsOf(instance: InstanceName): NoticeTexts {
+    return noticeTexts[this.#deps.localeOf(instance)]
   }
 
   #phoneOf(instance: InstanceName): string {

@@ -3,7 +3,7 @@
 import { DownstreamError } from '../core/downstream.ts'
 import type { HelpdeskInbox, UploadFile } from '../core/downstream.ts'
 import type { InstanceName } from '../core/ids.ts'
-import { operationsContactOf } from '../core/operations-contact.ts'
+import { operationsContactOf } from '../core/helpdesk/operations-contact.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 

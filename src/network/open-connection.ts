@@ -5,6 +5,7 @@ import type { Person } from '../core/address.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
+import type { LabelReception } from '../core/labels.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Egress } from '../lib/egress/egress.ts'
@@ -31,6 +32,7 @@ import { WhatsappGroups } from './groups/whatsapp-groups.ts'
 import { createHistories } from './history/create-histories.ts'
 import type { HistoryTurns } from './history/create-histories.ts'
 import type { HistoryRequests } from './history/history-requests.ts'
+import { AccountLabels } from './labels/account-labels.ts'
 import { askForDays } from './library/patches/history-days.ts'
 import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
@@ -73,7 +75,7 @@ export type ConnectionDeps = {
 type Receiving = {
   instance: InstanceName
   store: JournalStore
-  reception: Partial<Reception & RealtimeReception & HistoryReception>
+  reception: Partial<Reception & RealtimeReception & HistoryReception & LabelReception>
   nextId: () => RowId
   isOff: boolean
 }
@@ -86,9 +88,11 @@ export type Connection = {
   connectionKeys: ConnectionKeys
   sender: MessageSender
   presence: OwnPresence
+  names: NameListener
   queries: ServerQueries
   pictures: ProfilePictures
   groups: WhatsappGroups
+  labels: AccountLabels
   phoneMessages: PhoneMessages
   historyRequests: HistoryRequests
   journal: Journal
@@ -133,7 +137,9 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   )
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
-  listenBeside(deps, socket)
+  const names = listenBeside(deps, socket)
+  const labels = new AccountLabels({ ...deps, ...receiving, socket, connectionKeys, gone })
+  if (!isLeaving) labels.listen()
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { histories, requests: historyRequests } = createHistoryParts(deps, { socket, queries, gone })
@@ -147,19 +153,21 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     own: () => ownPerson(creds),
     forget: rosters.forget.bind(rosters),
   })
-  const asking = { queries, pictures, groups, historyRequests }
-  return { socket, connectionKeys, sender, presence, ...asking, phoneMessages, journal, inside }
+  const asking = { queries, pictures, groups, labels, historyRequests }
+  return { socket, connectionKeys, sender, presence, names, ...asking, phoneMessages, journal, inside }
 }
 
 /** Listens to what the network tells beside messages. */
-function listenBeside({ account, creds, receiving, isLeaving }: ConnectionDeps, socket: WASocket): void {
-  new NameListener(receiving).listen(socket)
+function listenBeside({ account, creds, receiving, isLeaving }: ConnectionDeps, socket: WASocket): NameListener {
+  const names = new NameListener(receiving, socket)
+  names.listen()
   new TypingListener({ ...receiving, own: () => ownPerson(creds) }).listen(socket)
   learnTimersFromHistory(socket, account)
   noteMigrationSigns(socket, account.addressing)
-  if (isLeaving) return
+  if (isLeaving) return names
   acknowledgePassedOver({ ...receiving, socket })
   reportPictureChanges({ ...receiving, socket })
+  return names
 }
 
 type Asking = { socket: WASocket; queries: ServerQueries; gone: AbortSignal }

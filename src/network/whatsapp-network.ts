@@ -16,6 +16,7 @@ import type {
   Unanswered,
 } from '../core/network.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
+import type { LabelReception } from '../core/labels.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -50,7 +51,7 @@ type Deps = {
   journal: JournalStore
   versions: Pick<ClientVersionStore, 'find' | 'save'>
   /** Is told about everything that arrives. */
-  reception?: Partial<Reception & RealtimeReception & HistoryReception>
+  reception?: Partial<Reception & RealtimeReception & HistoryReception & LabelReception>
   /** The epoch of the lease that this process holds. */
   epoch: () => number
   /** No new id of a row sorts before this time. */

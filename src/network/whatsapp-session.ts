@@ -5,6 +5,7 @@ import type { Chat, Person } from '../core/address.ts'
 import type { GroupAdministration } from '../core/group-administration.ts'
 import type { Anchor } from '../core/history/past-events.ts'
 import type { Jid, NetworkMessageId } from '../core/ids.ts'
+import type { NetworkLabels } from '../core/labels.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type {
@@ -41,9 +42,11 @@ import { wayOf } from './connection/socket-config.ts'
 import { renewFile } from './files/renewal.ts'
 import { openConnection } from './open-connection.ts'
 import type { Connection, ConnectionDeps } from './open-connection.ts'
+import { labelsInside } from './labels/labels-inside.ts'
 import { findPerson } from './queries/find-person.ts'
 import { askGroupInfo } from './queries/group-info.ts'
 import { libraryKey } from './send/encode-content.ts'
+import { rejectCall } from './send/reject-call.ts'
 
 type Deps = ConnectionDeps & {
   onSignal: (signal: SessionSignal) => void
@@ -66,6 +69,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   /** Set in the phase `ended`. */
   #closing: Closing | undefined
   #socketEnded: Promise<void> = Promise.resolve()
+  readonly #labels: NetworkLabels
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -76,7 +80,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       onEscaped: this.onEscaped.bind(this),
       onListenerFault: this.#onListenerFault.bind(this),
     })
-    const { socket, connectionKeys } = this.#connection
+    const { socket, connectionKeys, labels, inside } = this.#connection
+    this.#labels = labelsInside(labels, inside)
     this.#offer = new PairingOffer({ socket, clock, qrLifetimeMs: endpoint.qrLifetimeMs })
     this.#cancelDeadline = clock.after(firstFrameTimeoutMs, () => {
       this.#end(unansweredClosing(firstFrameTimeoutMs / 1000, wayOf(endpoint)))
@@ -130,6 +135,19 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   get groups(): GroupAdministration {
     return this.#connection.groups
+  }
+
+  async rejectCall(callId: NetworkMessageId, caller: Jid): Promise<boolean> {
+    const { account, creds, clock } = this.#deps
+    const { socket, inside } = this.#connection
+    if (account.calls.get(callId)?.isOver !== false) return false
+    const call = { callId, caller, own: jidOf(creds) }
+    await inside(() => rejectCall(call, { socket, clock, gone: this.#gone.signal }))
+    return true
+  }
+
+  get labels(): NetworkLabels {
+    return this.#labels
   }
 
   markRead(keys: readonly MessageKey[]): Promise<void> {
@@ -200,7 +218,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   #listen(): void {
     const { creds, endpoint, clock } = this.#deps
-    const { socket, connectionKeys, phoneMessages, inside } = this.#connection
+    const { socket, connectionKeys, phoneMessages, labels, names, inside } = this.#connection
     const events = new SessionEvents({
       socket,
       creds,
@@ -216,6 +234,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       onDrained: () => {
         void inside(() => phoneMessages.resume().catch(ignoreRejection))
         void inside(() => askForMissingSalt(socket).catch(ignoreRejection))
+        inside(() => {
+          labels.begin()
+        })
+        void inside(() => names.readMissed().catch(ignoreRejection))
       },
     })
     events.listen()

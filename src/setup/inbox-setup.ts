@@ -52,7 +52,7 @@ type Deps = {
   identities: Pick<InboxIdentities, 'forget' | 'identify'>
   secrets: Pick<WebhookSecrets, 'keep'>
   maker: InboxMaker
-  settings: { publicUrl: string | null; conversationMode: 'new' | 'reopen' }
+  settings: { publicUrl: string | null; modeOf: (instance: InstanceName) => 'new' | 'reopen' }
   log: Log
 }
 
@@ -91,7 +91,7 @@ export class InboxSetup {
       chosen,
       name: request.name ?? name,
       publicUrl,
-      isLocked: settings.conversationMode === 'reopen',
+      isLocked: settings.modeOf(name) === 'reopen',
       force: request.force,
       useBy: (other, inboxId) => findInboxUse({ find, routing }, other, { ...account, inboxId }),
     })

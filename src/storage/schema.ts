@@ -25,13 +25,9 @@ import type {
   WebhookSecretTable,
 } from './schema/accounts.ts'
 import { historyMessageSecrets } from './schema/history.ts'
-import type {
-  HistoryChatTable,
-  HistoryMessageTable,
-  ImportChatTable,
-  JobTable,
-  MessageDateTable,
-} from './schema/history.ts'
+import type { HistoryChatTable, HistoryMessageTable, ImportChatTable, MessageDateTable } from './schema/history.ts'
+import type { JobTable } from './schema/jobs.ts'
+import type { LabelAgreementTable, LabelledChatTable, LabelTable } from './schema/labels.ts'
 import { deliverySecrets } from './schema/ledger.ts'
 import type { AuditTable, DeliveryTable, UsageBatchTable, UsageTable } from './schema/ledger.ts'
 import { inboxSecrets, messageMapSecrets, outboxSecrets, unfinishedSecrets } from './schema/messages.ts'
@@ -42,6 +38,7 @@ import type {
   OpenedTable,
   OutboxTable,
   OutboxTotalsTable,
+  RejectedCallTable,
   RequestKeyTable,
   SettledCallbackTable,
   UnfinishedTable,
@@ -86,6 +83,7 @@ export type Schema = {
   settled_callbacks: SettledCallbackTable
   request_keys: RequestKeyTable
   first_callbacks: FirstCallbackTable
+  rejected_calls: RejectedCallTable
   restrictions: RestrictionTable
   client_version: ClientVersionTable
   history_messages: HistoryMessageTable
@@ -93,6 +91,9 @@ export type Schema = {
   jobs: JobTable
   import_chats: ImportChatTable
   message_dates: MessageDateTable
+  labels: LabelTable
+  labelled_chats: LabelledChatTable
+  label_agreements: LabelAgreementTable
 }
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
@@ -131,4 +132,5 @@ export const destinationTables: { readonly [Table in OfDestination]: readonly (k
   webhook_secrets: [],
   message_dates: ['message_id'],
   import_chats: null,
+  label_agreements: null,
 }

@@ -46,7 +46,7 @@ test('the service is where the settings start it', () => {
 })
 
 test('every program explains itself', async () => {
-  for (const name of ['link', 'doctor', 'backup', 'restore']) {
+  for (const name of ['link', 'doctor', 'adopt', 'backup', 'restore']) {
     const { code, output, errors } = await CliProcess.run(name, ['--help'])
     assert.deepEqual([code, errors], [0, ''])
     assert.match(output, new RegExp(`^Usage: npm run ${name} -- `))

@@ -123,9 +123,9 @@ test('the conversation of another account of ours is left alone', async () => {
   await using bed = await HelpdeskBed.start()
   const contact = await bed.inbox.ensureContact(person())
   const theirs = await bed.inbox.ensureConversation(contact, 'new')
-  const ours = await bed.inbox.ensureConversation(contact, 'new', [theirs.id])
+  const ours = await bed.inbox.ensureConversation(contact, 'new', { except: [theirs.id] })
   assert.notEqual(ours.id, theirs.id)
-  assert.equal((await bed.inbox.ensureConversation(contact, 'new', [theirs.id])).id, ours.id)
+  assert.equal((await bed.inbox.ensureConversation(contact, 'new', { except: [theirs.id] })).id, ours.id)
 })
 
 test('a blocked contact does not get a conversation per message', async () => {
@@ -179,7 +179,7 @@ test('an address that a parallel caller creates for the same contact is tried ag
     [[conversation.id, contact.id]],
   )
   await bed.helpdesk.fault({ ...answer, method: 'POST', path: /conversations$/ })
-  await assert.rejects(bed.inbox.ensureConversation(contact, 'new', [conversation.id]), { failure: 'transient' })
+  await assert.rejects(bed.inbox.ensureConversation(contact, 'new', { except: [conversation.id] }), { failure: 'transient' })
 })
 
 test('after an uncertain creation no second conversation is made while the first may still appear', async () => {

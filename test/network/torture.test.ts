@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { SeededRandom } from '../../sim/network/seeded-random.ts'
 import { rounds } from '../harness/rounds.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { plain } from './harness/contents.ts'
 import { every, TortureBed } from './harness/torture-bed.ts'
 
@@ -54,10 +55,25 @@ test(`after ${kills} kills every message of ours was readable, and messages pass
   assert.equal(unreadable(people), 0)
 })
 
-test('without protection the same kills damage a ratchet', async () => {
+/** Lets a client write for a while, and kills it while it stores keys. Ends early when a message cannot be read. */
+async function killDuringSave(bed: TortureBed, life: number): Promise<void> {
+  const { people } = bed
+  const read = () => people.reduce((sum, { messages }) => sum + messages.length, 0)
+  await using client = await bed.startClient(`life ${life}`, bed.targets)
+  const before = read()
+  await waitUntil('messages come, or one cannot be read', () => read() >= before + 20 || unreadable(people) > 0)
+  await client.stopDisk()
+}
+
+test('kills during a save damage no ratchet', async () => {
+  await using bed = await TortureBed.open('protected', saveMs)
+  for (let life = 0; life < 3; life++) await killDuringSave(bed, life)
+  assert.equal(unreadable(bed.people), 0)
+})
+
+test('without protection a kill during a save damages a ratchet', async () => {
   await using bed = await TortureBed.open('stock', saveMs)
-  const random = new SeededRandom('kills')
-  // Where each kill strikes is up to chance; the first damage is enough.
-  for (let life = 0; life < 30 && unreadable(bed.people) === 0; life++) await oneLife(bed, life, random)
+  // A kill before the first save of a session damages nothing.
+  for (let life = 0; life < 10 && unreadable(bed.people) === 0; life++) await killDuringSave(bed, life)
   assert.ok(unreadable(bed.people) > 0)
 })

@@ -25,8 +25,8 @@ const redirect = (code: number): Listener => ({
   },
 })
 
-/** The timeout of a webhook is short here, so that a late answer is late at once. */
-const timeoutMs = 300
+/** The timeout of a webhook is short here. A busy machine must be able to connect in this time. */
+const timeoutMs = 2000
 
 const listeners: Record<string, Listener> = {
   ...Object.fromEntries([202, 204, 304, 400, 401, 404, 422, 429, 500, 503].map((code) => [`${code}`, status(code)])),

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { noProgress } from '../../src/core/history/job.ts'
-import type { ImportResult } from '../../src/core/history/job.ts'
+import { noContactsProgress } from '../../src/core/jobs/contacts-jobs.ts'
+import { noImportProgress } from '../../src/core/jobs/history-jobs.ts'
+import type { Job } from '../../src/core/jobs/job.ts'
+import type { ImportResult } from '../../src/core/jobs/history-jobs.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
-import { JobStore } from '../../src/storage/stores/history/job-store.ts'
+import { JobStore } from '../../src/storage/stores/jobs/job-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
@@ -15,7 +17,7 @@ const result: ImportResult = {
   ...{ chats: 3, scanned: 3, imported: 1, skipped: 1, noAnchor: 1, errors: 0, posted: 4 },
   ...{ messagesSeen: 9, messagesKept: 5, messagesSkipped: 1, messageErrors: 0, oldestAt: 100, newestAt: 200 },
 }
-const progress = { ...noProgress, done: 3, total: 3, posted: 4 }
+const progress = { ...noImportProgress, done: 3, total: 3, posted: 4 }
 const completed = { status: 'completed', endedAt: 3000, progress, error: null, result } as const
 
 async function openStore(database: Database): Promise<JobStore> {
@@ -52,6 +54,33 @@ for (const engine of engines) {
       assert.equal(ids(await jobs.list(10)), '54321')
       assert.equal(ids(await jobs.list(2, 'shop')), '43')
       assert.equal(ids(await jobs.unfinished('shop')), '134')
+    })
+
+    test('of a type that a later version added are left to that version', async () => {
+      await using opened = await newDatabase(engine)
+      const jobs = await openStore(opened.database)
+      await jobs.create({ ...sampleJob('a'), type: 'unheard_of' as 'history_all' })
+      const found = [await jobs.list(10), await jobs.list(10, 'shop'), await jobs.unfinished('shop')]
+      assert.deepEqual([found.flat(), await jobs.find('a')], [[], undefined])
+    })
+
+    test('keep what is special to their type', async () => {
+      await using opened = await newDatabase(engine)
+      const jobs = await openStore(opened.database)
+      const params = { only: 'saved', create: true } as const
+      const job: Job = {
+        ...sampleJob('a'),
+        type: 'contacts_import',
+        params,
+        progress: noContactsProgress,
+        result: null,
+      }
+      await jobs.create(job)
+      assert.deepEqual(await jobs.find('a'), job)
+      const counts = { scanned: 2, renamed: 1, created: 0, skipped: 1, errors: 0 }
+      const end = { ...completed, progress: { ...noContactsProgress, done: 2, total: 2 }, result: counts }
+      await jobs.end('a', end)
+      assert.deepEqual(await jobs.find('a'), { ...job, ...end })
     })
 
     test('change only for the owner of the accounts, each change with its audit entries', async () => {

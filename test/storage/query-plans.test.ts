@@ -24,10 +24,13 @@ const largeTables = [
   'deliveries',
   'outbox',
   'settled_callbacks',
+  'rejected_calls',
   'request_keys',
   'history_messages',
   'history_chats',
   'message_dates',
+  'labelled_chats',
+  'label_agreements',
 ]
 
 /** Calls that may do so, each with the reason. */
@@ -45,6 +48,9 @@ const allowed: Readonly<Record<string, string>> = {
   'HistoryStore.chats': 'lists the chats of an instance, once for each job',
   'HistoryStore.count': 'counts what an instance that is deleted has not imported',
   'HistoryRemoval.dropInstance': 'removes a batch of the rows of a deleted instance',
+  'LabelStore.labelledChats':
+    'reads the labelled chats of an instance, once after a start and when all labels are read',
+  'LabelAgreementStore.agreedChats': 'reads the labelled chats of an instance, once after a start',
   'HistoryRemoval.prune': 'looks through what jobs have imported of chats that are not done, once an hour',
 }
 
@@ -83,6 +89,8 @@ const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   ['history_messages_by_age', 'HistoryRemoval.prune'],
   ['history_messages_of_job', 'HistoryRemoval.prune', 'HistoryStore.outcomes', 'HistoryStore.removeStatements'],
   ['message_dates_due', 'MessageDateStore.due'],
+  ['label_agreements_due', 'LabelAgreementStore.due', 'LabelAgreementStore.nextDueAt'],
+  ['labelled_chats_by_label', 'LabelStore.chatsWith'],
 ]
 
 test('the rows of a chat, a job or a piece of work are found by the index that is made for them', async () => {

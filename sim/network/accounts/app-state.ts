@@ -19,6 +19,10 @@ export class AppState {
     (one) => one.index.join(' '),
     1_000,
   )
+  /** The newest value of each entry, by its index. */
+  readonly entries = new Map<string, { index: string[]; value: proto.ISyncActionValue }>()
+  /** Changes of companions that are refused, as if another device had been faster. */
+  conflicts = 0
   readonly #cipher: AppStateCipher
   readonly #collections = new Map<string, Kept>()
 
@@ -36,6 +40,7 @@ export class AppState {
     const kept = this.#kept(collection)
     const sealed = this.#cipher.seal(mutation)
     kept.hash.apply(sealed)
+    this.#note(mutation.index, mutation.value, mutation.remove ?? false)
     kept.patches.push(this.#cipher.patch(collection, kept.patches.length + 1, kept.hash.sum, sealed))
   }
 
@@ -57,7 +62,8 @@ export class AppState {
 
   #accept(name: string, version: number, offered: Buffer): Stanza {
     const kept = this.#kept(name)
-    if (version !== kept.patches.length) {
+    if (this.conflicts > 0 || version !== kept.patches.length) {
+      this.conflicts = Math.max(0, this.conflicts - 1)
       return stanza('collection', { name, type: 'error' }, [stanza('error', { code: '409', text: 'conflict' })])
     }
     const patch = proto.SyncdPatch.decode(offered)
@@ -65,11 +71,18 @@ export class AppState {
       const { index, action, sealed } = this.#cipher.open(mutation)
       kept.hash.apply(sealed)
       const removed = mutation.operation === proto.SyncdMutation.SyncdOperation.REMOVE
+      this.#note(index, action, removed)
       this.changes.add({ collection: name, index, action, removed })
     }
     patch.version = { version: version + 1 }
     kept.patches.push(proto.SyncdPatch.encode(patch).finish())
     return stanza('collection', { name, version: String(version + 1) })
+  }
+
+  #note(index: string[], value: proto.ISyncActionValue, removed: boolean): void {
+    const name = JSON.stringify(index)
+    if (removed) this.entries.delete(name)
+    else this.entries.set(name, { index, value })
   }
 
   #kept(collection: string): Kept {

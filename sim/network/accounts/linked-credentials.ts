@@ -80,7 +80,7 @@ function credsOf(phone: SimPhone, deviceId: number, made: MadeKeys, signature: B
     me: { id: user.jid('pn', deviceId), lid: user.jid('lid', deviceId), name: user.pushName },
     account: proto.ADVSignedDeviceIdentity.create({ ...account, deviceSignature }),
     signalIdentities: [{ identifier, identifierKey: typed(account.accountSignatureKey) }],
-    platform: 'android',
+    platform: phone.platform,
     myAppStateKeyId: phone.appState.key.id.toString('base64'),
     processedHistoryMessages: [],
     nextPreKeyId: PREKEYS + 1,

@@ -115,7 +115,7 @@ export class PairingDesk {
       }
       const success = stanza('pair-success', {}, [
         stanza('device', { jid: user.jid('pn', deviceId), lid: user.jid('lid', deviceId) }),
-        stanza('platform', { name: 'android' }),
+        stanza('platform', { name: phone.platform }),
         stanza('device-identity', {}, sealIdentity(identity, secret)),
         ...clientProps(user),
       ])

@@ -24,6 +24,7 @@ import { companionAnswers } from './companion-answers.ts'
 import { keyShare, type HistoryChunk } from './history.ts'
 import { mappingSync } from './lid-migration.ts'
 import { PhoneHistory } from './phone-history.ts'
+import { PhoneLabels } from './phone-labels.ts'
 
 type CompanionState = 'online' | 'offline' | 'unlinked'
 export type CompanionEvent = { device: number; state: CompanionState; at: number }
@@ -43,11 +44,14 @@ export class SimPhone extends FileAuthor {
   readonly appState: AppState
   readonly archive: ChatArchive
   readonly history: PhoneHistory
+  readonly labels: PhoneLabels
   readonly #office: CompanionOffice
   readonly #read = new Set<string>()
   latestDeviceId = 0
   /** While true, the server asks for a passkey when this account links a companion. */
   asksPasskey = false
+  /** Whether the owner uses WhatsApp Business. Companions learn it when they are linked. */
+  isBusiness = false
   #isOffline = false
   readonly #postponed: (() => void)[] = []
 
@@ -61,10 +65,22 @@ export class SimPhone extends FileAuthor {
     const timerOf = (chat: User) => this.timers.of(chat)
     const historyRandom = random.fork('history')
     this.history = new PhoneHistory({ archive: this.archive, owner: user, host, random: historyRandom, clock, timerOf })
+    this.labels = new PhoneLabels({
+      appState: this.appState,
+      change: (mutation) => {
+        this.changeAppState('regular', mutation)
+      },
+      now: () => clock.now(),
+    })
     const name = { index: ['setting_pushName'], value: { pushNameSetting: { name: user.pushName } }, apiVersion: 1 }
     this.appState.change('critical_block', name)
     user.nctSalt = random.fork('nct salt').bytes(32)
     this.companionEvents = new EventLog(`companions of ${user.phone}`, (one) => `device ${one.device} ${one.state}`)
+  }
+
+  /** How the phone's app names itself to companions. */
+  get platform(): string {
+    return this.isBusiness ? 'smba' : 'android'
   }
 
   get companions(): CompanionDevice[] {

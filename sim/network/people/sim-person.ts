@@ -1,12 +1,11 @@
 // A simulated person: besides writing, it can type, change its presence and call.
 import { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
-import { stanza, unixSeconds } from '../wire/stanza.ts'
+import { stanza } from '../wire/stanza.ts'
 import { chatOf, type Recipient } from './author.ts'
 import type { Correspondent } from './correspondent.ts'
 import { FileAuthor } from './file-author.ts'
-
-export type CallOptions = { video?: boolean; groupJid?: string }
+import { SimCall, type CallOptions } from './sim-call.ts'
 
 export class SimPerson extends FileAuthor {
   /** Tells the subscribed devices of a user whether this person is online. */
@@ -26,28 +25,13 @@ export class SimPerson extends FileAuthor {
     this.parts.tokens.give(this.user, account.user)
   }
 
-  /** Starts a call. A test can end the returned call or let it time out. */
-  call(to: Recipient, { video = false, groupJid }: CallOptions = {}): { id: string; end: (timeout?: boolean) => void } {
-    const chat = chatOf(to)
-    if (!(chat instanceof User)) throw new Error('calls ring at people')
-    const id = this.random.hex(16)
-    const from = this.user.jid('lid')
-    const say = (tag: string, extra: Record<string, string>, inside: string[]): void => {
-      const attributes = { 'call-id': id, 'call-creator': from, caller_pn: this.user.shownPhone, ...extra }
-      const content = stanza(
-        tag,
-        attributes,
-        inside.map((one) => stanza(one, {})),
-      )
-      const outer = { from, id: this.random.hex(8), t: unixSeconds(this.parts.clock), notify: this.user.pushName }
-      for (const device of chat.devices.values()) device.deliver(stanza('call', outer, [content]))
-    }
-    say('offer', groupJid === undefined ? {} : { 'group-jid': groupJid }, video ? ['audio', 'video'] : ['audio'])
-    return {
-      id,
-      end: (timeout = false) => {
-        say('terminate', timeout ? { reason: 'timeout' } : {}, [])
-      },
-    }
+  /** Starts a call. A test can end the returned call, let it time out, or wait for its rejection. */
+  call(to: Recipient, options: CallOptions = {}): SimCall {
+    const called = chatOf(to)
+    if (!(called instanceof User)) throw new Error('calls ring at people')
+    const { random, side: seen, user: caller } = this
+    const call = new SimCall({ caller, called, seen, random, clock: this.parts.clock })
+    call.ring(options)
+    return call
   }
 }

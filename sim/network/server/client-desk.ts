@@ -133,7 +133,10 @@ export class ClientDesk {
       device.connection?.send(stanza('ack', { id, class: 'call', from: to, type: 'link_create' }, [token]))
       return
     }
-    device.connection?.send(stanza('ack', { id, class: 'call', from: to }))
+    const refused = child(node, 'reject') && this.#deps.faults.strike('call_error', device.user.phone)
+    const error = refused && String(refused.code)
+    device.connection?.send(stanza('ack', { id, class: 'call', from: to, error }))
+    if (refused) return
     const callee = this.#deps.directory.find(to)
     const from = device.user.jid('pn', device.id)
     const seen = stanza('call', { id, from }, allChildren(node))

@@ -1,10 +1,12 @@
 // Creates the parts that give imported messages their true dates: in the database of the helpdesk, or at the head of their text.
 
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream } from '../../core/downstream.ts'
 import { installationAt } from '../../core/helpdesk/helpdesk-database.ts'
 import type { HelpdeskDatabase } from '../../core/helpdesk/helpdesk-database.ts'
 import { DateWorker } from '../../history/dates/date-worker.ts'
 import { TimeHeads } from '../../history/dates/time-heads.ts'
+import type { PastDates } from '../../history/posting/past-message.ts'
 import { Ticker } from '../../lib/ticker.ts'
 import type { Database } from '../../storage/database.ts'
 import { toStatement } from '../../storage/engine/statement.ts'
@@ -14,6 +16,7 @@ import type { NewMessageDate } from '../../storage/stores/history/message-date-s
 import type { Base } from '../base.ts'
 
 type Parts = {
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   downstream: Downstream
@@ -26,7 +29,7 @@ type Posted = Omit<NewMessageDate, 'now'>
 export type DateSet = {
   /** How agents learn when an imported message was written. */
   dates: {
-    headOf: TimeHeads['headOf']
+    headOf: PastDates['headOf']
     /** What the commit that completes an imported message needs besides. Nothing where the time is at the head of the text. */
     stepsOf: (posted: Posted) => readonly Statement[]
   }
@@ -36,9 +39,10 @@ export type DateSet = {
 const everyMs = 30_000
 
 export function createDates({ config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>, parts: Parts): DateSet {
-  const { database, epoch, downstream, helpdeskDatabase } = parts
-  const heads = new TimeHeads({ database: helpdeskDatabase, downstream, locale: config.inbound.locale, clock })
-  const headOf: TimeHeads['headOf'] = (destination, at) => heads.headOf(destination, at)
+  const { settingsOf, database, epoch, downstream, helpdeskDatabase } = parts
+  const heads = new TimeHeads({ database: helpdeskDatabase, downstream, clock })
+  const headOf: PastDates['headOf'] = ({ instance, destination, at }) =>
+    heads.headOf(destination, at, settingsOf(instance).locale)
   const { baseUrl } = config.downstream
   if (helpdeskDatabase === null || baseUrl === null) return { dates: { headOf, stepsOf: () => [] }, workers: [] }
   const store = new MessageDateStore(database, epoch)

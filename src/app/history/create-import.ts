@@ -2,16 +2,17 @@
 
 import type { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
-import { createIgnoreRule } from '../../bridge/inbound/ignored-chats.ts'
+import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { DestinationRouter } from '../../bridge/inbound/destination-router.ts'
 import type { People } from '../../bridge/people/people.ts'
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
 import { AbandonedImports } from '../../history/import/abandoned-imports.ts'
 import { PhoneQuestions } from '../../history/import/ask-phone.ts'
 import { ConversationChoice } from '../../history/import/choose-conversation.ts'
 import { ChatEnding } from '../../history/import/end-chat.ts'
-import { ImportAttempts } from '../../history/import/import-attempts.ts'
+import { HelpdeskAttempts } from '../../jobs/helpdesk-attempts.ts'
 import { ChatImport } from '../../history/import/import-chat.ts'
 import { ImportPace } from '../../history/import/import-pace.ts'
 import { ImportPlaces } from '../../history/import/import-places.ts'
@@ -25,12 +26,13 @@ import { BridgedStore } from '../../storage/stores/history/bridged-store.ts'
 import { HistoryStore } from '../../storage/stores/history/history-store.ts'
 import { ImportMarks } from '../../storage/stores/history/import-marks.ts'
 import { ImportStore } from '../../storage/stores/history/import-store.ts'
-import { JobStore } from '../../storage/stores/history/job-store.ts'
+import { JobStore } from '../../storage/stores/jobs/job-store.ts'
 import { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import { ContactStore } from '../../storage/stores/people/contact-store.ts'
 import type { Base } from '../base.ts'
 
 export type ImportParts = {
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   people: People
@@ -57,7 +59,7 @@ export function createImport({ config, clock, log }: Pick<Base, 'config' | 'cloc
   const stores = createStores(parts)
   const { history, bridged, imports, marks } = stores
   const pace = new ImportPace({ clock, ratePerSec: config.history.ratePerSec, isBusy: parts.isBusy })
-  const attempts = new ImportAttempts({ destinations, clock, log })
+  const attempts = new HelpdeskAttempts({ destinations, clock, log })
   const places = createPlaces({ clock }, parts, stores, pace)
   const ending = new ChatEnding({ attempts, places, history, imports, marks, epoch, clock, log })
   const onRefused = (instance: InstanceName) => {
@@ -70,7 +72,7 @@ export function createImport({ config, clock, log }: Pick<Base, 'config' | 'cloc
     count(instance, 'wa_error')
   }
   const chats = new ChatImport({ history, phone, contexts, rows, ending, onUnanswered })
-  const planning = { history, bridged, people, isIgnored: createIgnoreRule(config.inbound.ignoreJids) }
+  const planning = { history, bridged, people, isIgnored: createIgnoredChats(parts.settingsOf) }
   const chatsAtOnce = chatsFor(config.history.ratePerSec)
   const runner = new ImportRun({ imports, history, planning, chats, pace, clock, chatsAtOnce })
   const jobs = new JobStore(database, epoch)

@@ -1,7 +1,8 @@
 // Creates the parts that keep the history which the phone sends.
 
-import { createIgnoreRule } from '../../bridge/inbound/ignored-chats.ts'
+import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { People } from '../../bridge/people/people.ts'
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import { HistoryPruner } from '../../history/kept/history-pruner.ts'
 import { KeptHistory } from '../../history/kept/kept-history.ts'
@@ -15,6 +16,7 @@ import { HistoryStore } from '../../storage/stores/history/history-store.ts'
 import type { Base } from '../base.ts'
 
 type Parts = {
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   idFloorMs: () => number
@@ -27,7 +29,7 @@ type Parts = {
 const pruneMs = 3_600_000
 
 export function createKept({ config, clock, log }: Base, parts: Parts) {
-  const { database, epoch, idFloorMs, people, jobs, daysOf } = parts
+  const { settingsOf, database, epoch, idFloorMs, people, jobs, daysOf } = parts
   const store = new HistoryStore(database)
   const pairing = new PairingImport({ jobs, daysOf, clock })
   const kept = new KeptHistory({
@@ -35,7 +37,7 @@ export function createKept({ config, clock, log }: Base, parts: Parts) {
     store,
     people,
     pairing,
-    isIgnored: createIgnoreRule(config.inbound.ignoreJids),
+    isIgnored: createIgnoredChats(settingsOf),
     epoch,
     newId: createRowIds(clock, idFloorMs),
     clock,

@@ -2,7 +2,6 @@
 
 import type { HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
-import { textsOf } from '../../bridge/inbound/compose/texts.ts'
 import type { People } from '../../bridge/people/people.ts'
 import { ImportNotes } from '../../history/posting/import-notes.ts'
 import { PastContent } from '../../history/posting/past-content.ts'
@@ -12,7 +11,7 @@ import { PastOutcomes } from '../../history/posting/past-outcomes.ts'
 import type { PastResult } from '../../history/posting/past-outcomes.ts'
 import { PastPoster } from '../../history/posting/past-poster.ts'
 import { PastSearch } from '../../history/posting/past-search.ts'
-import { pastTextsOf } from '../../history/posting/past-texts.ts'
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Contact, ContactSpec } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
@@ -25,6 +24,7 @@ import type { Base } from '../base.ts'
 import type { InboundSet } from '../inbound/create-inbound.ts'
 
 type Parts = {
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   people: People
@@ -44,9 +44,9 @@ export function createPosting(
   { config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>,
   parts: Parts,
 ): PostingSet {
-  const { database, epoch, people, contexts, contactOf, dates, metrics, lateCommitMs } = parts
+  const { settingsOf, database, epoch, people, contexts, contactOf, dates, metrics, lateCommitMs } = parts
   const { composer, files, poster } = parts.posting
-  const { locale, mediaMaxBytes } = config.inbound
+  const { mediaMaxBytes } = config.inbound
   const count = (instance: InstanceName, result: PastResult) => {
     metrics.realtimeEvents.inc({ feature: 'history_import', result, instance })
   }
@@ -61,12 +61,12 @@ export function createPosting(
       drafts: new PastDrafts({ people, contexts, composer, poster }),
       map: new MessageMapStore(database),
       search,
-      content: new PastContent({ files, texts: textsOf[locale], pastTexts: pastTextsOf[locale], mediaMaxBytes, log }),
+      content: new PastContent({ files, mediaMaxBytes, log }),
       poster,
       outcomes: new PastOutcomes({ history: new HistoryStore(database), count, epoch }),
       dates,
       log,
     }),
-    notes: new ImportNotes({ locale, clock, lateCommitMs, correctDate }),
+    notes: new ImportNotes({ settingsOf, clock, lateCommitMs, correctDate }),
   }
 }

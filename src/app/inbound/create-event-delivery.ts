@@ -2,11 +2,11 @@
 
 import type { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
+import type { MergeGate } from '../../bridge/conversations/merge-gate.ts'
 import type { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
 import { EventComposer } from '../../bridge/inbound/compose/event-composer.ts'
 import { GroupHeaders } from '../../bridge/inbound/compose/group-headers.ts'
-import { textsOf } from '../../bridge/inbound/compose/texts.ts'
 import { DeliveryAttempt } from '../../bridge/inbound/delivery-attempt.ts'
 import { DestinationRouter } from '../../bridge/inbound/destination-router.ts'
 import { EarlierMessages } from '../../bridge/inbound/earlier-messages.ts'
@@ -15,7 +15,7 @@ import { EventDelivery } from '../../bridge/inbound/event-delivery.ts'
 import { ExactlyOncePoster } from '../../bridge/posting/exactly-once-poster.ts'
 import { FileFetcher } from '../../bridge/inbound/files/file-fetcher.ts'
 import { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
-import { createIgnoreRule } from '../../bridge/inbound/ignored-chats.ts'
+import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { InboundMetrics } from '../../bridge/inbound/inbound-metrics.ts'
 import { LateFiles } from '../../bridge/inbound/late-files.ts'
 import { ParkedRows } from '../../bridge/inbound/parked-rows.ts'
@@ -27,7 +27,7 @@ import type { InboundParts, InboundStores } from './inbound-parts.ts'
 
 type DeliveryParts = {
   stores: InboundStores
-  conversations: { contexts: EventContexts; directory: ConversationDirectory }
+  conversations: { contexts: EventContexts; directory: ConversationDirectory; gate: MergeGate }
   choices: OfferedChoices
   awaited: Pick<AwaitedCallbacks, 'posted'>
   headerHistory: Pick<HeaderHistory, 'note'>
@@ -49,6 +49,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   })
   const poster = new ExactlyOncePoster({
     map,
+    gate: conversations.gate,
     epoch,
     newId,
     clock,
@@ -74,7 +75,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   const headers = new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock })
   const composer = createComposer(parts, map, choices)
   const attempts = new DeliveryAttempt({
-    isIgnored: createIgnoreRule(config.inbound.ignoreJids),
+    isIgnored: createIgnoredChats(parts.settingsOf),
     contexts,
     earlier,
     composer,
@@ -101,14 +102,15 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
 }
 
 function createComposer(parts: InboundParts, map: MessageMapStore, choices: OfferedChoices): EventComposer {
-  const { config, network, downstream } = parts
+  const { config, settingsOf, network, downstream } = parts
   return new EventComposer({
     settings: { ...config.inbound, reactions: config.sync.reactions },
-    texts: textsOf[config.inbound.locale],
+    settingsOf,
     network,
     map,
     choices,
     ownJid: (instance) => recordOf(parts, instance)?.jid ?? '',
+    callOutcomeOf: parts.callOutcomeOf,
     limits: downstream.limits,
   })
 }
@@ -120,6 +122,6 @@ function createFiles(parts: InboundParts): FileFetcher {
 }
 
 function createContent({ config, log }: InboundParts, files: FileFetcher, metrics: InboundMetrics): EventContent {
-  const { locale, mediaMaxBytes } = config.inbound
-  return new EventContent({ files, texts: textsOf[locale], mediaMaxBytes, metrics, log })
+  const { mediaMaxBytes } = config.inbound
+  return new EventContent({ files, mediaMaxBytes, metrics, log })
 }

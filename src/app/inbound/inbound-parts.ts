@@ -4,6 +4,8 @@ import { parseChat } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
 import type { ChatShown } from '../../bridge/inbound/row-finisher.ts'
 import type { Identities } from '../../bridge/inbound/destination-router.ts'
+import type { CallOutcomeOf } from '../../core/message.ts'
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Network } from '../../core/network.ts'
@@ -23,6 +25,7 @@ import { PeopleStore } from '../../storage/stores/people/people-store.ts'
 
 export type InboundParts = {
   config: Config
+  settingsOf: SettingsOf
   clock: Clock
   log: Log
   database: Database
@@ -36,6 +39,7 @@ export type InboundParts = {
   identities: Identities
   metrics: Metrics
   usage: Usage
+  callOutcomeOf: CallOutcomeOf
   /** Called when the helpdesk has a message of a chat. */
   onShown?: ChatShown
   /** Only for tests: replaces the limit of the downstream. */

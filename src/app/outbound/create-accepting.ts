@@ -23,7 +23,7 @@ import { RequestAnswers } from '../../bridge/outbound/direct/request-answers.ts'
 import { ImmediateSend } from '../../bridge/outbound/send/immediate-send.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import { Fingerprints } from '../../guard/fingerprints.ts'
-import type { RowId } from '../../core/ids.ts'
+import type { InstanceName, RowId } from '../../core/ids.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { CallbackAdmission } from '../../http/webhook/callback-admission.ts'
 import { CallbackRefusals } from '../../http/webhook/callback-refusals.ts'
@@ -44,7 +44,7 @@ type Parts = {
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage, onMembersAsked } = deps
+  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage, onMembersAsked, onLabelled } = deps
   const { recipients } = parts.sending
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
   const firstCallbacks = new FirstCallbacks({ store: parts.stores.firstCallbacks, clock, log })
@@ -62,12 +62,14 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   }
   const refusals = new CallbackRefusals({ count, clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
-  const { locale } = config.inbound
+  const localeOf = (instance: InstanceName) => deps.settingsOf(instance).locale
   const webhook = new WebhookHandler({
-    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock, locale }),
+    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock, localeOf }),
     outbound: acceptor,
     changes,
-    events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, onMembersAsked, clock, log }),
+    events: new ConversationEvents({
+      ...{ activity, conversations, answers, lostCallbacks, onMembersAsked, onLabelled, clock, log },
+    }),
     ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
     clock,

@@ -24,6 +24,7 @@ import { Pace } from '../../guard/pace.ts'
 import { Restrictions } from '../../guard/restrictions.ts'
 import { SendLimits } from '../../guard/send-limits.ts'
 import type { InstanceName, RowId } from '../../core/ids.ts'
+import type { OutboxRow } from '../../storage/stores/messages/outbox-rows.ts'
 import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
 import type { DueLook } from '../../storage/stores/messages/shown-store.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
@@ -43,7 +44,7 @@ type Parts = {
 export type SendingParts = ReturnType<typeof createSending>
 
 export function createSending(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, people, metrics, usage, downstream } = deps
+  const { config, settingsOf, clock, log, people, metrics, usage, downstream } = deps
   const { stores, accounts } = parts
   const { outbox, transitions, sent, map } = stores
   const transcode = createTranscoder()
@@ -57,7 +58,7 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
     map,
     downstream,
     transcode,
-    signMessages: config.outbound.signMessages,
+    settingsOf,
     emojiReplyAsReaction: config.outbound.emojiReplyAsReaction,
   })
   const direct = new DirectComposer({ map, downstream, transcode })
@@ -79,13 +80,16 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
 }
 
 function createShownWorker(
-  { downstream, clock, log }: OutboundDeps,
+  { settingsOf, downstream, clock, log }: OutboundDeps,
   { stores, accounts, routes, ownChanges, startLooks }: Parts,
   { worker, given, isUndecided }: { worker: OutboxWorker; given: GivenAnswers; isUndecided: (id: RowId) => boolean },
 ): ShownWorker {
   const { outbox, shown, retries } = stores
-  const { identifiedOf: destinationOf } = routes
-  const look = new ShownLook({ outbox, shown, retries, downstream, destinationOf, worker, accounts, clock, log })
+  const helpdeskOf = async (row: OutboxRow) => {
+    const destination = await routes.identifiedOf(row)
+    return destination && { key: destination.key, helpdesk: downstream.helpdesk(destination) }
+  }
+  const look = new ShownLook({ outbox, shown, retries, settingsOf, helpdeskOf, worker, accounts, clock, log })
   const isNeedless = ({ destination, messageId, lookAt }: DueLook) =>
     messageId !== null && ownChanges.areAnswered(destination, messageId, lookAt)
   const deciding = { isUndecided, isNeedless }

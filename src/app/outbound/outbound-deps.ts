@@ -8,7 +8,9 @@ import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
 import type { Config } from '../../config/config.ts'
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream } from '../../core/downstream.ts'
+import type { ConversationLabels } from '../../core/labels.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
@@ -20,7 +22,8 @@ import type { InboxIdentities } from '../../tenants/inbox-identities.ts'
 import type { Routing } from '../../tenants/routing.ts'
 
 export type OutboundDeps = {
-  config: Pick<Config, 'inbound' | 'outbound' | 'storage' | 'sync'>
+  config: Pick<Config, 'outbound' | 'storage' | 'sync'>
+  settingsOf: SettingsOf
   database: Database
   epoch: () => number
   /** No new id of a row sorts before this time. */
@@ -46,6 +49,8 @@ export type OutboundDeps = {
   onInboxRow: (instance: InstanceName, id: RowId) => void
   /** An agent asked for the members of a group. */
   onMembersAsked: (question: MembersQuestion) => void
+  /** The labels of a conversation were changed. */
+  onLabelled: (labels: ConversationLabels) => void
   /** Is created later. */
   activityListener: () => ActivityListener
   clock: Clock

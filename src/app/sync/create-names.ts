@@ -15,20 +15,20 @@ const pruneMs = 3_600_000
 
 type NameParts = Pick<
   SyncParts,
-  | ('config' | 'clock' | 'log' | 'database' | 'metrics' | 'people' | 'conversations' | 'contexts' | 'targetOf')
+  | ('config' | 'settingsOf' | 'clock' | 'log' | 'database' | 'metrics' | 'people' | 'conversations' | 'contexts' | 'targetOf')
   | ('contactNames' | 'headerHistory' | 'helpdeskDatabase')
 >
 
 export function createNames(parts: NameParts) {
   const { config, clock, log, database, metrics, people, conversations, contexts, targetOf } = parts
-  const { contactNames, headerHistory, helpdeskDatabase } = parts
+  const { settingsOf, contactNames, headerHistory, helpdeskDatabase } = parts
   const isOn = config.sync.retroactiveNames
   const counts = new RealtimeCounts({ metrics })
   const headers = new HeaderRewriter({
     database: helpdeskDatabase,
     history: headerHistory,
     contexts,
-    headerOf: (person) => renderHeader(person, config.inbound.headerTemplate),
+    headerOf: (instance, person) => renderHeader(person, settingsOf(instance).headerTemplate),
   })
   const update = new NameUpdate({ people, contacts: new ContactStore(database), names: contactNames, headers })
   const sync = new NameSync({ isOn, update, targetOf, counts, clock, log })
@@ -42,5 +42,5 @@ export function createNames(parts: NameParts) {
   const reconciliation = new NameReconciliation({ isOn, store, update, targetOf, counts, log })
   const prune = () => headerHistory.prune()
   const worker = new Ticker({ name: 'header-prune', everyMs: pruneMs, firstMs: firstSweepMs, work: prune, clock, log })
-  return { sync, reconciliation, worker }
+  return { sync, update, reconciliation, worker }
 }

@@ -1,6 +1,6 @@
 // Creates the parts that show the typing of customers.
 
-import { createIgnoreRule } from '../../bridge/inbound/ignored-chats.ts'
+import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { ActivityListener } from '../../bridge/outbound/agent-activity.ts'
 import { ContactTyping } from '../../bridge/sync/contact-typing.ts'
 import { RealtimeCounts } from '../../bridge/sync/realtime-counts.ts'
@@ -26,7 +26,7 @@ const nothing = () => undefined
 
 export function createTyping(parts: SyncParts): TypingSet {
   if (!parts.config.sync.typing) return switchedOff
-  const isIgnored = createIgnoreRule(parts.config.inbound.ignoreJids)
+  const isIgnored = createIgnoredChats(parts.settingsOf)
   const { clock, log, stack, metrics, contexts, conversations, targetOf, sessionOf } = parts
   const counts = new RealtimeCounts({ metrics })
   const requests = new TypingRequests({ contexts, conversations, targetOf, log })
@@ -34,11 +34,11 @@ export function createTyping(parts: SyncParts): TypingSet {
   const subscriptions = new TypingSubscriptions({ sessionOf, clock, log })
   return {
     noticed: (instance, notice) => {
-      if (!isIgnored(notice.chat)) typing.noticed(instance, notice)
+      if (!isIgnored(instance, notice.chat)) typing.noticed(instance, notice)
     },
     received: (instance, rows) => {
       for (const { event } of rows) {
-        if (event.kind !== 'message' || event.fromMe || isIgnored(event.chat)) continue
+        if (event.kind !== 'message' || event.fromMe || isIgnored(instance, event.chat)) continue
         typing.wrote(instance, event.chat, event.sender)
         if (event.address) subscriptions.used(instance, event.address.chat, event.at)
       }

@@ -15,7 +15,8 @@ import type { InboundParts } from '../inbound/inbound-parts.ts'
 
 export type SyncParts = Pick<
   InboundParts,
-  'config' | 'clock' | 'log' | 'database' | 'epoch' | 'instances' | 'metrics' | 'downstream' | 'routing' | 'identities'
+  | ('config' | 'settingsOf' | 'clock' | 'log' | 'database' | 'epoch' | 'instances' | 'metrics')
+  | ('downstream' | 'routing' | 'identities')
 > & {
   /** Ends what is created here. */
   stack: AsyncDisposableStack

@@ -1,6 +1,7 @@
 // Says into which conversation the messages of a chat go. Finds or creates the contact and the conversation of the chat at
 // the helpdesk, and remembers both.
 
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { ContactSpec } from '../../core/downstream.ts'
 import type { ChatId, DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
@@ -55,10 +56,11 @@ type Deps = {
   epoch: () => number
   clock: Clock
   log: Log
-  mode: 'new' | 'reopen'
+  settingsOf: SettingsOf
 }
 
 type OutdatedListener = (chat: ChatContact) => void
+type KnownListener = (chat: ChatContact) => void
 
 const maxCached = 20_000
 const cachedMs = 3_600_000
@@ -75,16 +77,22 @@ export class ConversationDirectory implements PerInstance {
   readonly #heardResolved: BoundedMap<number>
   readonly #lanes = new KeyedLanes()
   readonly #outdatedListeners: OutdatedListener[] = []
+  readonly #knownListeners: KnownListener[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#entries = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: cachedMs })
-    this.#heardResolved = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: trustedMs[deps.mode] })
+    this.#heardResolved = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: Math.max(...Object.values(trustedMs)) })
   }
 
   /** The listener is called when the contact of a chat seems to have an old name. It must return quickly. */
   onOutdatedName(listener: OutdatedListener): void {
     this.#outdatedListeners.push(listener)
+  }
+
+  /** The listener is called when the chat has another conversation, or when the conversation is looked up again after a while. */
+  onKnown(listener: KnownListener): void {
+    this.#knownListeners.push(listener)
   }
 
   /**
@@ -117,7 +125,7 @@ export class ConversationDirectory implements PerInstance {
     { chat, mayReopen }: { chat: ChatContact; mayReopen: boolean },
     target: HelpdeskTarget,
   ): Promise<OpenConversation | null> {
-    const { store, mode } = this.#deps
+    const { store } = this.#deps
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
     const isCurrent = entry?.open.id === conversationId
@@ -125,8 +133,23 @@ export class ConversationDirectory implements PerInstance {
     const known = entry?.known ?? (await store.findConversation(key))
     const found = known && (await this.#look({ ...known, conversationId }, target))
     // What is new does not go into a conversation that holds only history.
-    if (!found || found.isHistory || (found.status === 'resolved' && mode === 'new' && !mayReopen)) return null
+    if (!found || found.isHistory || (found.status === 'resolved' && !this.#reopens(key) && !mayReopen)) return null
     return isCurrent ? entry.open : { id: conversationId, newest: found.newestMessageId ?? 0 }
+  }
+
+  /** Takes over a conversation that the helpdesk has. False when the chat has a conversation already. */
+  adopt(
+    { instance, chatId }: Pick<ChatContact, 'instance' | 'chatId'>,
+    destination: DestinationKey,
+    known: KnownConversation,
+  ): Promise<boolean> {
+    const { store, epoch, clock } = this.#deps
+    const key = { instance, chat: chatId, destination }
+    return this.#lanes.run(textOf(key), async () => {
+      if (await store.findConversation(key)) return false
+      await store.saveConversation(epoch(), key, known, clock.now())
+      return true
+    })
   }
 
   /** The conversation is gone: the next message finds or opens another one. */
@@ -165,14 +188,24 @@ export class ConversationDirectory implements PerInstance {
     this.leave(instance)
   }
 
+  /** The contact became part of another one, for all instances that talk with it. */
+  contactJoined(destination: DestinationKey, contactId: number): void {
+    this.#entries.deleteWhere((key, { known }) => known.contactId === contactId && key.includes(`|${destination}|`))
+  }
+
   leave(instance: InstanceName): void {
     this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
   /** What we heard after we began to look counts: the answer may be older. */
-  #isTrusted({ checkedAt, open }: Entry, { destination }: ConversationKey): boolean {
-    if (this.#deps.clock.monotonic() - checkedAt >= trustedMs[this.#deps.mode]) return false
+  #isTrusted({ checkedAt, open }: Entry, { instance, destination }: ConversationKey): boolean {
+    const { conversationMode } = this.#deps.settingsOf(instance)
+    if (this.#deps.clock.monotonic() - checkedAt >= trustedMs[conversationMode]) return false
     return (this.#heardResolved.get(`${destination}|${open.id}`) ?? -Infinity) < checkedAt
+  }
+
+  #reopens({ instance }: ConversationKey): boolean {
+    return this.#deps.settingsOf(instance).conversationMode === 'reopen'
   }
 
   /** Null when the conversation is gone, or its id now belongs to the conversation of another contact. */
@@ -211,13 +244,13 @@ export class ConversationDirectory implements PerInstance {
     key: ConversationKey,
     target: HelpdeskTarget,
   ): Promise<ChatConversation | undefined> {
-    const { store, clock, mode } = this.#deps
+    const { store, clock } = this.#deps
     const entry = this.#entries.get(textOf(key))
     if (entry && this.#isTrusted(entry, key)) return entry.open
     const known = entry?.known ?? (await store.findConversation(key))
     const lookedAt = clock.monotonic()
     const found = known && (await this.#look(known, target))
-    if (!known || !found || found.isHistory || (found.status === 'resolved' && mode === 'new')) return undefined
+    if (!known || !found || found.isHistory || (found.status === 'resolved' && !this.#reopens(key))) return undefined
     if (!entry) return (await this.#remember(chat, key, known, found.newestMessageId ?? 0, lookedAt)).open
     entry.checkedAt = lookedAt
     entry.open.newest = Math.max(entry.open.newest, found.newestMessageId ?? 0)
@@ -240,6 +273,7 @@ export class ConversationDirectory implements PerInstance {
     const open = { id: known.conversationId, sourceId: known.sourceId, newest }
     const entry: Entry = { known, open, checkedAt, merged: formerOf(chat) }
     this.#entries.set(textOf(key), entry)
+    for (const listener of this.#knownListeners) listener(chat)
     await this.#compareName(chat, key.destination, known.sourceId)
     return entry
   }

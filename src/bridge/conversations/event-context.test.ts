@@ -21,7 +21,7 @@ function setUp() {
       isCurrent: (_, record) => record === current.record,
     },
     groups: { find: () => Promise.resolve(null) },
-    groupWord: 'Group',
+    groupWord: () => 'Group',
     ownPerson: () => ({ phone: '1', lid: null }),
   })
   return { contexts, calls, current }

@@ -17,7 +17,7 @@ type Deps = {
   people: Pick<People, 'upsert' | 'lookUp' | 'isCurrent'>
   groups: Pick<GroupDirectory, 'find'>
   /** The word that names a group whose subject is not known. */
-  groupWord: string
+  groupWord: (instance: InstanceName) => string
   ownPerson: (instance: InstanceName) => Person
 }
 
@@ -100,7 +100,7 @@ export class EventContexts {
   }
 
   #groupContact(instance: InstanceName, groupId: string): ChatContact {
-    const fallbackName = `${this.#deps.groupWord} ${groupId}`
+    const fallbackName = `${this.#deps.groupWord(instance)} ${groupId}`
     const describeGroup = async (): Promise<ContactSpec> => {
       const group = await this.#deps.groups.find(instance, groupId)
       return groupSpec(groupId, group?.subject.trim() ? group.subject.trim() : fallbackName)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { MemberResult } from '../../core/group-administration.ts'
 import type { Jid } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
+import { serviceSettings } from '../../../test/harness/service-settings.ts'
 import { RecordedLog } from '../../../test/harness/logs.ts'
 import { GroupInvitations } from './group-invitations.ts'
 import type { GroupSession } from './group-session.ts'
@@ -32,7 +33,7 @@ function invitationsOver(failureOf: (to: Jid) => Error | undefined) {
       admit: (_, address) =>
         Promise.resolve({ address, isFirst: true, sent: () => undefined, failed: () => Promise.resolve() }),
     },
-    locale: 'en',
+    settingsOf: serviceSettings,
     log: logs.log,
   })
   const invite = async () => (await invitations.invite(place, results())).map(({ status }) => status)

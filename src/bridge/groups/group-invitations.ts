@@ -4,10 +4,10 @@
 // the same limits hold as for messages of agents: a restricted account does not write first, and SERVICE_OUTGOING_RATE_LIMIT
 // counts invitations. An invitation never waits in the outbox. If it cannot be sent at once, the person is reported as failed.
 
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { GroupInvitation, MemberResult } from '../../core/group-administration.ts'
 import type { Jid } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
-import type { Locale } from '../../core/reasons/sentences.ts'
 import type { Log } from '../../lib/log.ts'
 import type { GroupDirectory } from '../people/group-directory.ts'
 import { readySession } from './group-session.ts'
@@ -34,7 +34,7 @@ type Deps = {
   sessionOf: GroupSessionOf
   directory: Pick<GroupDirectory, 'find'>
   guard: InvitationGuard
-  locale: Locale
+  settingsOf: SettingsOf
   log: Log
 }
 
@@ -71,13 +71,13 @@ export class GroupInvitations {
     { code, expiresAt }: GroupInvitation,
     failures: unknown[],
   ): Promise<boolean> {
-    const { sessionOf, directory, guard, locale } = this.#deps
+    const { sessionOf, directory, guard, settingsOf } = this.#deps
     try {
       const session = readySession(sessionOf, who.instance)
       const turn = await guard.admit(who, address, session)
       if (!turn) return false
       const subject = (await directory.find(who.instance, groupId))?.subject ?? ''
-      const text = groupTexts[locale].invitation
+      const text = groupTexts[settingsOf(who.instance).locale].invitation
       const content = { type: 'group_invite', groupId, subject, code, expiresAt, text } as const
       await sendInTurn(turn, () =>
         session.send(turn.address, content, session.newMessageId(), { isFirst: turn.isFirst }),

@@ -3,11 +3,11 @@
 // The source id of the answer is made of the id of the question. Before an answer is posted, it is looked for: a callback that
 // comes twice, also after a restart, has one answer.
 
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Destination, DownstreamLimits, HelpdeskInbox } from '../../core/downstream.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import { GroupError } from '../../core/group-administration.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
-import type { Locale } from '../../core/reasons/sentences.ts'
 import { orAbort } from '../../lib/abort.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -24,7 +24,7 @@ type Deps = {
   people: Pick<People, 'lookUpAll'>
   helpdeskOf: (destination: Destination) => Pick<HelpdeskInbox, 'findPosted' | 'post'>
   limits: Pick<DownstreamLimits, 'safeLength' | 'lateCommitMs'>
-  locale: Locale
+  settingsOf: SettingsOf
   clock: Clock
   log: Log
 }
@@ -64,7 +64,8 @@ export class MemberNotes {
   }
 
   async #notesFor({ instance, groupId }: MembersQuestion): Promise<string[]> {
-    const { sessionOf, people, locale, limits } = this.#deps
+    const { sessionOf, people, settingsOf, limits } = this.#deps
+    const { locale } = settingsOf(instance)
     const { noMembers } = groupTexts[locale]
     const session = sessionOf(instance)
     if (!session) return [noMembers.not_ready]

@@ -1,6 +1,5 @@
 // Makes one attempt to deliver an event: resolves its people, composes its text, finds its conversation, posts it.
 
-import type { Chat } from '../../core/address.ts'
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
 import type { ConversationDirectory, OpenConversation } from '../conversations/conversation-directory.ts'
 import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
@@ -12,10 +11,11 @@ import type { EarlierMessages } from './earlier-messages.ts'
 import type { EventContent } from './event-content.ts'
 import type { ExactlyOncePoster } from '../posting/exactly-once-poster.ts'
 import { postJobOf } from '../posting/post-job.ts'
+import type { IgnoredChats } from './ignored-chats.ts'
 import type { RowFinisher } from './row-finisher.ts'
 
 type Deps = {
-  isIgnored: (chat: Chat) => boolean
+  isIgnored: IgnoredChats
   contexts: Pick<EventContexts, 'contextOf'>
   earlier: Pick<EarlierMessages, 'hasContent' | 'postedBefore' | 'targetOf'>
   composer: Pick<EventComposer, 'compose'>
@@ -44,7 +44,7 @@ export class DeliveryAttempt {
   async run(job: AttemptJob, signal: AbortSignal): Promise<void> {
     const { isIgnored, contexts, earlier, finisher } = this.#deps
     const { row, chat, target, progress } = job
-    if (isIgnored(row.event.chat)) return finisher.ignore(row)
+    if (isIgnored(row.instance, row.event.chat)) return finisher.ignore(row)
     const context = await contexts.contextOf(row.instance, row.event, chat)
     progress.chatId = context.chat.chatId
     if (await earlier.hasContent(row, context)) return finisher.finish(row, 'duplicate')

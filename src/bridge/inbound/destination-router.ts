@@ -60,6 +60,11 @@ export class DestinationRouter {
     }
   }
 
+  /** Whether a helpdesk inbox is configured for the instance. Does not ask the helpdesk. */
+  async isConfigured(instance: InstanceName): Promise<boolean> {
+    return (await this.#deps.accessOf(instance)) !== null
+  }
+
   /** The destination of the instance, held or not; null when there is none. */
   async find(instance: InstanceName): Promise<Target | null> {
     const access = await this.#deps.accessOf(instance)

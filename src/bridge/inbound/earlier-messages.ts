@@ -2,6 +2,7 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName, NetworkMessageId } from '../../core/ids.ts'
+import { mayBeSender } from '../../storage/stores/messages/adopted-message-store.ts'
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
 import type { MappedMessage, MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import type { OpenConversation } from '../conversations/conversation-directory.ts'
@@ -54,7 +55,7 @@ export class EarlierMessages {
       (each) =>
         each.destination === destination.key &&
         each.chat === chat.chatId &&
-        each.sender === senderId &&
+        mayBeSender(each.sender, senderId) &&
         each.kind === kind,
     )
     if (!same?.posting) return same !== undefined && same.messageId !== null

@@ -3,8 +3,8 @@
 import type { UploadFile } from '../../core/downstream.ts'
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
 import type { Log } from '../../lib/log.ts'
-import type { EventDraft } from './compose/event-composer.ts'
-import type { Texts } from './compose/texts.ts'
+import type { EventDraft, WrittenText } from './compose/event-composer.ts'
+import { textsOf } from './compose/texts.ts'
 import type { DeliveryProgress } from './delivery-progress.ts'
 import type { FileFetcher } from './files/file-fetcher.ts'
 import { FileTooLarge } from './files/file-spool.ts'
@@ -14,14 +14,13 @@ import { messageKeyOf } from '../posting/message-key.ts'
 
 type Deps = {
   files: Pick<FileFetcher, 'fetch'>
-  texts: Texts
   mediaMaxBytes: number
   metrics: Pick<InboundMetrics, 'failed'>
   log: Log
 }
 
 /** `awaitsFile`: the file is still to come, so the inbox row stays. */
-type PostedContent = { content: string; files: readonly UploadFile[]; awaitsFile?: true }
+type PostedContent = WrittenText & { files: readonly UploadFile[]; awaitsFile?: true }
 
 export class EventContent {
   readonly #deps: Deps
@@ -38,18 +37,19 @@ export class EventContent {
     signal: AbortSignal,
   ): Promise<PostedContent> {
     await this.#fetchFile(row, draft, progress, signal)
-    const { texts, mediaMaxBytes } = this.#deps
+    const { mediaMaxBytes } = this.#deps
     const { media, write } = draft
+    const texts = textsOf[draft.locale]
     const { stage, file } = progress
-    if (stage === 'notice') return { content: write({ notice: texts.unreadable, instead: true }), files: [] }
-    if (!media) return { content: write(), files: [] }
+    if (stage === 'notice') return { ...write({ notice: texts.unreadable, instead: true }), files: [] }
+    if (!media) return { ...write(), files: [] }
     const what = texts.media[media.media]
-    if (stage === 'bare') return { content: write({ notice: texts.fileRefused(what) }), files: [] }
-    if (typeof file === 'object') return { content: write(), files: [file.upload] }
+    if (stage === 'bare') return { ...write({ notice: texts.fileRefused(what) }), files: [] }
+    if (typeof file === 'object') return { ...write(), files: [file.upload] }
     if (file === 'missing') {
-      return { content: write({ notice: texts.fileMissing(what) }), files: [], awaitsFile: true }
+      return { ...write({ notice: texts.fileMissing(what) }), files: [], awaitsFile: true }
     }
-    return { content: write({ notice: texts.fileTooLarge(what, sizeText(mediaMaxBytes)) }), files: [] }
+    return { ...write({ notice: texts.fileTooLarge(what, sizeText(mediaMaxBytes)) }), files: [] }
   }
 
   async #fetchFile(

@@ -2,6 +2,7 @@
 
 import type { InstanceName } from '../../core/ids.ts'
 import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../../core/network.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { Log } from '../../lib/log.ts'
 import type { People } from '../people/people.ts'
@@ -31,8 +32,8 @@ export class InboundReception implements Reception {
     }
   }
 
-  onNames(instance: InstanceName, names: readonly PersonNames[]): void {
-    this.#inBackground(instance, async () => {
+  onNames(instance: InstanceName, names: readonly PersonNames[]): Promise<void> {
+    return this.#inBackground(instance, async () => {
       for (const each of names) await this.#deps.people.applyNames(instance, each)
     })
   }
@@ -40,9 +41,9 @@ export class InboundReception implements Reception {
   /** Only for people we know already: the network tells of many others. */
   onPairs(instance: InstanceName, pairs: readonly PersonPair[]): void {
     const { people } = this.#deps
-    this.#inBackground(instance, async () => {
+    void this.#inBackground(instance, async () => {
       for (const pair of pairs) if (await people.lookUp(instance, pair)) await people.upsert(instance, pair)
-    })
+    }).catch(ignoreRejection)
   }
 
   onPassedOver(instance: InstanceName, kind: string): void {
@@ -53,10 +54,13 @@ export class InboundReception implements Reception {
     this.#deps.metrics.duplicate(instance, 'redelivered')
   }
 
-  /** A failure is only logged: the network reports names and pairs again. */
-  #inBackground(instance: InstanceName, work: () => Promise<void>): void {
-    this.#lanes.run(instance, work).catch((err: unknown) => {
+  /** A failure is logged: the network reports names and pairs again. */
+  async #inBackground(instance: InstanceName, work: () => Promise<void>): Promise<void> {
+    try {
+      await this.#lanes.run(instance, work)
+    } catch (err) {
       this.#deps.log.warn({ err, instance }, 'names were not noted')
-    })
+      throw err
+    }
   }
 }

@@ -17,6 +17,7 @@
 // The next message of the chat does not wait for step 4. Callers that read the message map wait for `flushed`.
 
 import { DownstreamError } from '../../core/downstream.ts'
+import type { NewMessage } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'
@@ -25,11 +26,13 @@ import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
 import type { MappedMessage, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
 import type { MessageMapStore, Posting } from '../../storage/stores/messages/message-map-store.ts'
+import type { MergeGate } from '../conversations/merge-gate.ts'
 import type { PostJob } from './post-job.ts'
 import { PostLimits } from './post-limits.ts'
 
 type Deps = {
   map: MessageMapStore
+  gate: Pick<MergeGate, 'post'>
   epoch: () => number
   newId: () => string
   clock: Clock
@@ -157,7 +160,8 @@ export class ExactlyOncePoster {
   async #postNow(job: PostJob, state: PostState, signal: AbortSignal): Promise<Posted> {
     const posting = await this.#begin(job, state)
     try {
-      return await this.#send(job, state.claim?.known ?? [], signal)
+      const send = () => this.#send(job, state.claim?.known ?? [], signal)
+      return await this.#deps.gate.post(job.destination.key, job.conversation.id, send, signal)
     } catch (error) {
       if (!(error instanceof DownstreamError) || !error.mayHaveHappened) throw error
       // The time counts from here, because the body of a large file takes long to leave.
@@ -170,14 +174,13 @@ export class ExactlyOncePoster {
 
   async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted, onTaken } = this.#deps
-    const { conversation, helpdesk, destination, message, identity } = job
+    const { conversation, helpdesk, destination, message } = job
     const { origin } = new URL(destination.baseUrl)
     const where = { destination: destination.key, origin }
     const leave = await this.#limits.enter(where, message.files.length > 0, signal, job.isPast)
     const began = clock.monotonic()
     try {
-      const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }
-      const { id, flaw } = await helpdesk.post(conversation.id, whole)
+      const { id, flaw } = await helpdesk.post(conversation.id, messageOf(job, known))
       onTaken(job, { messageId: id, ms: clock.monotonic() - began })
       return { conversationId: conversation.id, messageId: id, ...(flaw !== undefined && { flaw }) }
     } finally {
@@ -245,8 +248,24 @@ export class ExactlyOncePoster {
   }
 }
 
-/** The message to answer in the same conversation. A notice that stood in for this very message comes first. */
-function replyIn({ identity, conversation, replyTo }: PostJob, known: readonly MappedMessage[]): number | null {
+function messageOf(job: PostJob, known: readonly MappedMessage[]): NewMessage {
+  const { identity, message, contentAsReply = message.content } = job
+  const { standIn, answered } = repliesIn(job, known)
+  const inReplyTo = standIn ?? answered
+  // Beside a notice that stood in for this very message, the helpdesk does not show what the message answers.
+  const content = inReplyTo !== null && inReplyTo === answered ? contentAsReply : message.content
+  return { ...message, content, sourceId: identity.networkId, inReplyTo }
+}
+
+type Replies = {
+  /** A notice that stood in for this very message. */
+  standIn: number | null
+  /** The message that this one answers. */
+  answered: number | null
+}
+
+/** What this message can be a reply to in the same conversation. */
+function repliesIn({ identity, conversation, replyTo }: PostJob, known: readonly MappedMessage[]): Replies {
   const here = known.filter(
     ({ destination, conversationId, messageId }) =>
       destination === identity.destination && conversationId === conversation.id && messageId !== null,
@@ -257,7 +276,7 @@ function replyIn({ identity, conversation, replyTo }: PostJob, known: readonly M
       networkId === identity.networkId && sender === identity.sender && kind !== identity.kind,
   )
   const answered = here.find(({ networkId }) => networkId === replyTo)
-  return (standIn ?? answered)?.messageId ?? null
+  return { standIn: standIn?.messageId ?? null, answered: answered?.messageId ?? null }
 }
 
 function isSame(row: MappedMessage, identity: MessageIdentity): boolean {

@@ -24,6 +24,8 @@ export type PostJob = {
   /** The message on the network that this one answers. */
   replyTo: NetworkMessageId | null
   message: Omit<NewMessage, 'inReplyTo' | 'sourceId'>
+  /** Replaces the content where the helpdesk shows which message this one answers. */
+  contentAsReply?: string
   /** What the commit that completes the message stores besides. */
   endSteps: (posted: { conversationId: number; messageId: number }) => readonly Statement[]
   /** A message of the history: no news for agents, and nothing to confirm to its sender. */
@@ -42,6 +44,7 @@ type Written = Pick<PostJob, 'remember' | 'header' | 'replyTo' | 'endSteps'> & {
   kind: string
   type: NewMessage['type']
   content: string
+  contentAsReply?: string
   isPrivate: boolean
   originalText?: string
   files: readonly UploadFile[]
@@ -53,8 +56,8 @@ export function postJobOf(
   written: Written,
 ): PostJob {
   const { destination, helpdesk } = to.target
-  const { chatId, senderId, kind, type, content, isPrivate, originalText, files, remember, header, replyTo, endSteps } =
-    written
+  const { chatId, senderId, kind, type, content, contentAsReply, isPrivate, originalText, files } = written
+  const { remember, header, replyTo, endSteps } = written
   return {
     identity: { instance, destination: destination.key, chat: chatId, sender: senderId, networkId: event.id, kind },
     direction: event.fromMe ? 'echo' : 'in',
@@ -70,6 +73,7 @@ export function postJobOf(
       ...{ type, content, isEcho: event.fromMe, private: isPrivate, files },
       ...(originalText !== undefined && { originalText }),
     },
+    ...(contentAsReply !== undefined && { contentAsReply }),
     endSteps,
     ...(postedAfter !== undefined && { postedAfter }),
   }

@@ -11,6 +11,7 @@ export type Wanted = {
   contact: Pick<Contact, 'id' | 'sourceId'>
   mode: 'new' | 'reopen'
   except: readonly number[]
+  status: 'open' | 'pending'
   beforeCreation: () => Promise<void>
 }
 
@@ -19,7 +20,9 @@ export async function ensureConversation(
   wanted: Wanted,
   uncertain: BoundedMap<true>,
 ): Promise<Conversation> {
-  const create = async () => toConversation(await createConversation(client, wanted, uncertain))
+  // Without a status Chatwoot decides.
+  const fields = wanted.status === 'pending' ? { status: wanted.status } : {}
+  const create = async () => toConversation(await createConversation(client, { ...wanted, fields }, uncertain))
   return againWhenTaken(client, wanted.contact, async () => (await find(client, wanted)) ?? (await create()))
 }
 

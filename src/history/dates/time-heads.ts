@@ -12,8 +12,6 @@ type Deps = {
   /** Null without DOWNSTREAM_DB_URL. */
   database: Pick<HelpdeskDatabase, 'serves'> | null
   downstream: Pick<Downstream, 'helpdesk'>
-  /** SERVICE_LOCALE */
-  locale: Locale
   clock: Clock
 }
 
@@ -32,27 +30,27 @@ export class TimeHeads {
   }
 
   /** Null where the date itself is corrected. Rejects with a DownstreamError when the helpdesk does not tell its time zone. */
-  async headOf(destination: Destination, at: number): Promise<string | null> {
+  async headOf(destination: Destination, at: number, locale: Locale): Promise<string | null> {
     const { database } = this.#deps
     if (database?.serves(destination)) return null
-    const write = await this.#formatOf(destination)
+    const write = await this.#formatOf(destination, locale)
     return `\`${write(at)}\``
   }
 
-  #formatOf(destination: Destination): Promise<PastTimeFormat> {
-    const known = this.#formats.get(destination.key)
+  #formatOf(destination: Destination, locale: Locale): Promise<PastTimeFormat> {
+    const key = `${locale}|${destination.key}`
+    const known = this.#formats.get(key)
     if (known) return known
-    const asked = this.#ask(destination)
-    this.#formats.set(destination.key, asked)
+    const asked = this.#ask(destination, locale)
+    this.#formats.set(key, asked)
     // A failure is not an answer: the next caller asks again.
     asked.catch(() => {
-      if (this.#formats.get(destination.key) === asked) this.#formats.delete(destination.key)
+      if (this.#formats.get(key) === asked) this.#formats.delete(key)
     })
     return asked
   }
 
-  async #ask(destination: Destination): Promise<PastTimeFormat> {
-    const { downstream, locale } = this.#deps
-    return pastTimeFormat(await downstream.helpdesk(destination).timeZone(), locale)
+  async #ask(destination: Destination, locale: Locale): Promise<PastTimeFormat> {
+    return pastTimeFormat(await this.#deps.downstream.helpdesk(destination).timeZone(), locale)
   }
 }

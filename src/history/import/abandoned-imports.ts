@@ -6,7 +6,8 @@ import type { InstanceName } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ImportChat, ImportStore } from '../../storage/stores/history/import-store.ts'
-import type { JobStore } from '../../storage/stores/history/job-store.ts'
+import { isHistoryJob } from '../../core/jobs/job.ts'
+import type { JobStore } from '../../storage/stores/jobs/job-store.ts'
 import type { ChatEnding } from './end-chat.ts'
 import { knownContact } from './known-contact.ts'
 
@@ -54,7 +55,7 @@ export class AbandonedImports {
     const { contexts, jobs, ending, destinations, clock, lateCommitMs } = this.#deps
     const job = await jobs.find(chat.jobId)
     // A message that comes after the conversation is resolved would open it.
-    if (!job || Math.abs(clock.now() - (job.endedAt ?? 0)) < lateCommitMs) return
+    if (!job || !isHistoryJob(job) || Math.abs(clock.now() - (job.endedAt ?? 0)) < lateCommitMs) return
     const contact = await knownContact(contexts, instance, chat.jids)
     const work = { job, chat, ...(contact && { contact }) }
     const target = await destinations.find(instance)

@@ -5,7 +5,7 @@
 
 import { BridgeError } from '../../core/errors.ts'
 import type { Anchor } from '../../core/history/past-events.ts'
-import type { Job } from '../../core/history/job.ts'
+import type { HistoryJob } from '../../core/jobs/job.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
 import { sleep } from '../../lib/clock.ts'
@@ -31,7 +31,7 @@ export type PhoneDeps = {
 export type PhoneAnswer = 'answered' | 'no_anchor' | BridgeError
 
 /** `since`: older messages are not imported. */
-type Asking = { job: Job; since: number }
+type Asking = { job: HistoryJob; since: number }
 type Request = Asking & { chat: ImportChat; anchor: Anchor }
 
 /** A phone sends at most so many messages in one answer. */
@@ -98,7 +98,7 @@ export class PhoneQuestions {
   }
 
   /** The service may have started a moment ago, and connections end and come back. */
-  async #connected({ type, instance, params }: Job, signal: AbortSignal): Promise<Session> {
+  async #connected({ type, instance, params }: HistoryJob, signal: AbortSignal): Promise<Session> {
     const { clock, sessionOf } = this.#deps
     const until = clock.monotonic() + (type === 'history_chat' ? params.timeoutMs : connectMs)
     for (;;) {

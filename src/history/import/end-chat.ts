@@ -12,13 +12,13 @@ import type {
   ImportPlace,
   ImportStore,
 } from '../../storage/stores/history/import-store.ts'
-import type { ImportAttempts } from './import-attempts.ts'
+import type { HelpdeskAttempts } from '../../jobs/helpdesk-attempts.ts'
 import { messageCounts } from './import-meter.ts'
 import type { ImportPlaces } from './import-places.ts'
 import type { ChatWork } from './import-work.ts'
 
 type Deps = {
-  attempts: Pick<ImportAttempts, 'run'>
+  attempts: Pick<HelpdeskAttempts, 'run'>
   places: Pick<ImportPlaces, 'hasLive' | 'showLive'>
   history: Pick<HistoryStore, 'outcomes' | 'removeStatements'>
   imports: Pick<ImportStore, 'end'>

@@ -1,7 +1,7 @@
 // Imports one chat: asks the phone for older messages, posts what is kept oldest first, and ends the import of the chat.
 
 import { BridgeError } from '../../core/errors.ts'
-import type { Job } from '../../core/history/job.ts'
+import type { HistoryJob } from '../../core/jobs/job.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { ChatContact } from '../../bridge/conversations/conversation-directory.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
@@ -24,7 +24,7 @@ type Deps = {
   onUnanswered: (instance: InstanceName) => void
 }
 
-type Run = { job: Job; since: number; meter: ImportMeter; signal: AbortSignal }
+type Run = { job: HistoryJob; since: number; meter: ImportMeter; signal: AbortSignal }
 
 /** So many messages are in memory at a time. */
 const pageSize = 50

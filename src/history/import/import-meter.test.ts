@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noProgress } from '../../core/history/job.ts'
-import type { ImportProgress } from '../../core/history/job.ts'
+import { noImportProgress } from '../../core/jobs/history-jobs.ts'
+import type { ImportProgress } from '../../core/jobs/history-jobs.ts'
 import { ImportMeter, messageCounts } from './import-meter.ts'
 
 const params = { chat: null, count: 50, timeoutMs: 1000, days: 7, mediaDays: 0 }
@@ -12,7 +12,7 @@ const outcomes = { imported: 0, skipped: 0, no_anchor: 0, error: 0 }
 const zero = { seen: 0, kept: 0, posted: 0, skipped: 0, errors: 0, oldestAt: null, newestAt: null }
 
 function meterOf(workload: { pending: number; unasked: number }, begun = {}) {
-  const told: { last: ImportProgress } = { last: noProgress }
+  const told: { last: ImportProgress } = { last: noImportProgress }
   const onProgress = (progress: ImportProgress) => {
     told.last = progress
   }

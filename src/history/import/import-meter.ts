@@ -1,6 +1,6 @@
 // Counts how far a job is, and estimates when it will end.
 
-import type { ImportParams, ImportProgress } from '../../core/history/job.ts'
+import type { ImportParams, ImportProgress } from '../../core/jobs/history-jobs.ts'
 import type { ChatId } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { getOrCreate } from '../../lib/keyed.ts'

@@ -125,6 +125,6 @@ export class ImportPlaces {
     await marks.begin(epoch(), marked, { isHistory: place.target === 'history', now: clock.now() })
     signal.throwIfAborted()
     if (place.target === 'open') return
-    await notes.post({ target, conversation, jobId: chat.jobId, oldestAt }, signal)
+    await notes.post({ instance: job.instance, target, conversation, jobId: chat.jobId, oldestAt }, signal)
   }
 }

@@ -7,12 +7,12 @@ import { StorageError } from '../../storage/engine/statement.ts'
 import type { HistoryOutcome } from '../../storage/schema/history.ts'
 import type { HistoryRow, HistoryStore } from '../../storage/stores/history/history-store.ts'
 import type { PastPoster } from '../posting/past-poster.ts'
-import type { ImportAttempts } from './import-attempts.ts'
+import type { HelpdeskAttempts } from '../../jobs/helpdesk-attempts.ts'
 import type { ImportPlaces } from './import-places.ts'
 import type { ChatWork } from './import-work.ts'
 
 type Deps = {
-  attempts: Pick<ImportAttempts, 'run'>
+  attempts: Pick<HelpdeskAttempts, 'run'>
   places: Pick<ImportPlaces, 'enter' | 'forget'>
   poster: Pick<PastPoster, 'post'>
   history: Pick<HistoryStore, 'setOutcome'>

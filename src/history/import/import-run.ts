@@ -1,11 +1,12 @@
 // Runs an import job: plans its chats, imports some of them side by side, and sums up what became of them.
 
-import type { ImportResult, Job } from '../../core/history/job.ts'
+import type { ImportResult } from '../../core/jobs/history-jobs.ts'
+import type { HistoryJob } from '../../core/jobs/job.ts'
 import type { Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HistoryStore } from '../../storage/stores/history/history-store.ts'
 import type { ImportChat, ImportStore, ImportTotals } from '../../storage/stores/history/import-store.ts'
-import type { ImportRunner, RunOptions } from '../jobs/import-runner.ts'
+import type { JobRunner, RunOptions } from '../../core/jobs/job-runner.ts'
 import type { ChatImport } from './import-chat.ts'
 import { ImportMeter } from './import-meter.ts'
 import type { Workload } from './import-meter.ts'
@@ -26,14 +27,14 @@ type Deps = {
 
 const dayMs = 86_400_000
 
-export class ImportRun implements ImportRunner {
+export class ImportRun implements JobRunner<HistoryJob> {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  async run(job: Job, { signal, onProgress }: RunOptions): Promise<ImportResult> {
+  async run(job: HistoryJob, { signal, onProgress }: RunOptions<HistoryJob>): Promise<ImportResult> {
     const { imports, clock, pace, chats, chatsAtOnce } = this.#deps
     signal.throwIfAborted()
     const since = job.createdAt - job.params.days * dayMs
@@ -48,7 +49,7 @@ export class ImportRun implements ImportRunner {
   }
 
   /** A job that was planned before goes on with its chats. */
-  async #plan(job: Job, since: number): Promise<ImportTotals> {
+  async #plan(job: HistoryJob, since: number): Promise<ImportTotals> {
     const { imports, planning } = this.#deps
     const before = await imports.totals(job.id)
     if (before.chats > 0) return before
@@ -56,7 +57,7 @@ export class ImportRun implements ImportRunner {
     return imports.totals(job.id)
   }
 
-  async #workloadOf({ instance }: Job, unfinished: readonly ImportChat[], since: number): Promise<Workload> {
+  async #workloadOf({ instance }: HistoryJob, unfinished: readonly ImportChat[], since: number): Promise<Workload> {
     const ours = new Set<Jid>(unfinished.flatMap(({ jids }) => jids))
     const kept = (await this.#deps.history.chats(instance, since)).filter(({ jid }) => ours.has(jid))
     return {

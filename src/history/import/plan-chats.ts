@@ -2,7 +2,7 @@
 
 import { chatJid, groupChatId, groupIdOf, groupJid, lidJid, parseChat, phoneJid } from '../../core/address.ts'
 import type { Chat } from '../../core/address.ts'
-import type { Job } from '../../core/history/job.ts'
+import type { HistoryJob } from '../../core/jobs/job.ts'
 import type { ChatId, InstanceName, Jid } from '../../core/ids.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
 import type { People } from '../../bridge/people/people.ts'
@@ -15,10 +15,10 @@ export type PlanDeps = {
   history: Pick<HistoryStore, 'chats'>
   bridged: Pick<BridgedStore, 'chats'>
   people: Pick<People, 'lookUp' | 'ofId'>
-  isIgnored: (chat: Chat) => boolean
+  isIgnored: (instance: InstanceName, chat: Chat) => boolean
 }
 
-type PlannedJob = Pick<Job, 'type' | 'instance' | 'params'>
+type PlannedJob = Pick<HistoryJob, 'type' | 'instance' | 'params'>
 
 /** Each person and each group once. A person of whom we have no record goes by the address. */
 export async function planChats(deps: PlanDeps, job: PlannedJob, since: number): Promise<PlannedChat[]> {
@@ -30,9 +30,9 @@ export async function planChats(deps: PlanDeps, job: PlannedJob, since: number):
   }
   for (const jid of await knownJids(deps, job, since)) {
     const chat = parseChat(jid)
-    if (!chat || deps.isIgnored(chat)) continue
+    if (!chat || deps.isIgnored(job.instance, chat)) continue
     const person = chat.kind === 'person' ? await deps.people.lookUp(job.instance, chat) : undefined
-    if (person && deps.isIgnored({ kind: 'person', ...person })) continue
+    if (person && deps.isIgnored(job.instance, { kind: 'person', ...person })) continue
     add(keyOf(chat, person), [jid, ...(person ? addressesOf(person) : [])])
   }
   if (job.type === 'history_all') {
@@ -51,7 +51,7 @@ async function planOne(
 ): Promise<PlannedChat[]> {
   const chats = jids.flatMap((jid) => parseChat(jid) ?? [])
   const [first] = chats
-  if (!first || chats.some(isIgnored)) return []
+  if (!first || chats.some((chat) => isIgnored(instance, chat))) return []
   let person: PersonRecord | undefined
   for (const chat of chats) if (chat.kind === 'person') person ??= await people.lookUp(instance, chat)
   return [{ chat: keyOf(first, person), jids: [...new Set([...jids, ...(person ? addressesOf(person) : [])])] }]
@@ -67,9 +67,9 @@ async function knownJids({ history }: PlanDeps, job: PlannedJob, since: number):
 
 async function jidsOf({ people, isIgnored }: PlanDeps, instance: InstanceName, chat: ChatId): Promise<Jid[]> {
   const group = groupIdOf(chat)
-  if (group !== null) return isIgnored({ kind: 'group', id: group }) ? [] : [groupJid(group)]
+  if (group !== null) return isIgnored(instance, { kind: 'group', id: group }) ? [] : [groupJid(group)]
   const person = await people.ofId(instance, chat)
-  return !person || isIgnored({ kind: 'person', ...person }) ? [] : addressesOf(person)
+  return !person || isIgnored(instance, { kind: 'person', ...person }) ? [] : addressesOf(person)
 }
 
 function keyOf(chat: Chat, person: PersonRecord | undefined): ChatId {

@@ -18,7 +18,7 @@ type Deps = {
   store: Pick<HistoryStore, 'keep'>
   people: Pick<People, 'upsert'>
   pairing: Pick<PairingImport, 'kept' | 'ended'>
-  isIgnored: (chat: Chat) => boolean
+  isIgnored: (instance: InstanceName, chat: Chat) => boolean
   epoch: () => number
   newId: () => RowId
   clock: Pick<Clock, 'now'>
@@ -62,7 +62,7 @@ export class KeptHistory implements HistoryReception, PerInstance {
       const { isOn, isIgnored, pairing } = this.#deps
       if (!isOn) return
       if (!this.#taken.has(instance)) throw new Error('the instance is not served by this process any more')
-      const shown = chats.filter(({ chat }) => !isIgnored(chat))
+      const shown = chats.filter(({ chat }) => !isIgnored(instance, chat))
       const count = await this.#keep(instance, shown)
       await this.#learnPairs(instance, shown)
       if (cause === 'pairing' && count > 0) await pairing.kept(instance)

@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/harness/manual-clock.ts'
-import type { ImportParams } from '../../core/history/job.ts'
+import type { JobOrder } from '../../core/jobs/job.ts'
 import { PairingImport } from './pairing-import.ts'
 
 /** Jobs that note what they are told. */
 class ScriptedJobs {
-  readonly announced: { instance: string; params: ImportParams }[] = []
+  readonly announced: { instance: string; order: JobOrder }[] = []
   readonly started: string[] = []
   readonly pending = new Set<string>()
   failure: Error | undefined
 
-  announcePairing(instance: string, params: ImportParams): Promise<void> {
+  addHeld(instance: string, order: JobOrder): Promise<void> {
     if (this.failure) return Promise.reject(this.failure)
-    this.announced.push({ instance, params })
+    this.announced.push({ instance, order })
     this.pending.add(instance)
     return Promise.resolve()
   }
 
-  startPairing(instance: string): void {
+  release(instance: string): void {
     this.started.push(instance)
     this.pending.delete(instance)
   }
 
-  isPairingAnnounced(instance: string): boolean {
+  isHeld(instance: string): boolean {
     return this.pending.has(instance)
   }
 }
@@ -39,7 +39,7 @@ test('the first kept messages announce one job, which asks nothing of the phone'
   await pairing.kept('shop')
   await pairing.kept('shop')
   const params = { chat: null, count: null, timeoutMs: 0, days: 7, mediaDays: 0 }
-  assert.deepEqual(jobs.announced, [{ instance: 'shop', params }])
+  assert.deepEqual(jobs.announced, [{ instance: 'shop', order: { type: 'history_pairing', params } }])
   assert.deepEqual(jobs.started, [])
 })
 
@@ -118,7 +118,7 @@ test('an instance that leaves has no timer any more', async () => {
 test('an instance that leaves while its job is stored gets no timer', async () => {
   const { clock, jobs, pairing } = setUp()
   const stored = Promise.withResolvers<undefined>()
-  jobs.announcePairing = () => stored.promise
+  jobs.addHeld = () => stored.promise
   const kept = pairing.kept('shop')
   pairing.leave('shop')
   stored.resolve(undefined)

@@ -1,18 +1,13 @@
 // Starts the import of what the phone sends when the account is linked. The job is stored with the first message that is kept. It
 // starts when the phone says that it has sent all, or when nothing has come for a while.
 
-import type { ImportParams } from '../../core/history/job.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 
 /** The jobs of the instances, as far as they import what a pairing brought. */
-export type PairingJobs = {
-  /** Stores a job that waits for startPairing. A second call has no effect before that. */
-  announcePairing(instance: InstanceName, params: ImportParams): Promise<void>
-  startPairing(instance: InstanceName): void
-  isPairingAnnounced(instance: InstanceName): boolean
-}
+export type PairingJobs = Pick<Jobs, 'addHeld' | 'release' | 'isHeld'>
 
 type Deps = {
   jobs: PairingJobs
@@ -20,6 +15,8 @@ type Deps = {
   daysOf: (instance: InstanceName) => number | null
   clock: Clock
 }
+
+const type = 'history_pairing'
 
 /** A phone that is still sending pauses for less. */
 const quietMs = 120_000
@@ -35,7 +32,7 @@ export class PairingImport implements PerInstance {
 
   /** A process that ended before may have announced the job. The jobs must have taken the instance. */
   take(instance: InstanceName): void {
-    if (this.#deps.jobs.isPairingAnnounced(instance)) this.#wait(instance)
+    if (this.#deps.jobs.isHeld(instance, type)) this.#wait(instance)
   }
 
   leave(instance: InstanceName): void {
@@ -52,9 +49,9 @@ export class PairingImport implements PerInstance {
     const isAnnounced = this.#waits.has(instance)
     // The phone has sent these messages, so nothing is asked of it.
     const params = { chat: null, count: null, timeoutMs: 0, days, mediaDays: 0 }
-    if (!isAnnounced) await jobs.announcePairing(instance, params)
+    if (!isAnnounced) await jobs.addHeld(instance, { type, params })
     // The instance may have left meanwhile.
-    if (isAnnounced || jobs.isPairingAnnounced(instance)) this.#wait(instance)
+    if (isAnnounced || jobs.isHeld(instance, type)) this.#wait(instance)
   }
 
   /** The phone has sent all. */
@@ -72,6 +69,6 @@ export class PairingImport implements PerInstance {
 
   #start(instance: InstanceName): void {
     this.leave(instance)
-    this.#deps.jobs.startPairing(instance)
+    this.#deps.jobs.release(instance, type)
   }
 }

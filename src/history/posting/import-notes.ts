@@ -3,9 +3,10 @@
 
 import type { OpenConversation } from '../../bridge/conversations/conversation-directory.ts'
 import type { HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
+import type { SettingsOf } from '../../core/chosen-settings.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { NewMessage } from '../../core/downstream.ts'
-import type { Locale } from '../../core/reasons/sentences.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -13,7 +14,7 @@ import type { DatedPost } from './past-message.ts'
 import { pastTextsOf } from './past-texts.ts'
 
 type Deps = {
-  locale: Locale
+  settingsOf: SettingsOf
   clock: Clock
   /** How long after a lost answer the helpdesk may still create the note. */
   lateCommitMs: number
@@ -21,7 +22,13 @@ type Deps = {
   correctDate: (posted: DatedPost) => Promise<void>
 }
 
-type NotedImport = { target: HelpdeskTarget; conversation: OpenConversation; jobId: string; oldestAt: number }
+type NotedImport = {
+  instance: InstanceName
+  target: HelpdeskTarget
+  conversation: OpenConversation
+  jobId: string
+  oldestAt: number
+}
 
 const searchPauses = { firstMs: 500, ceilingMs: 4000 }
 
@@ -57,8 +64,8 @@ export class ImportNotes {
     }
   }
 
-  #noteOf({ oldestAt }: NotedImport, sourceId: string): NewMessage {
-    const { locale } = this.#deps
+  #noteOf({ instance, oldestAt }: NotedImport, sourceId: string): NewMessage {
+    const { locale } = this.#deps.settingsOf(instance)
     const since = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(oldestAt)
     const marks = { sourceId, inReplyTo: null, isEcho: false, private: true, files: [] }
     return { type: 'outgoing', content: pastTextsOf[locale].note(since), ...marks }

@@ -1,8 +1,8 @@
 // Says what of a message of the history is posted: its text with its file, or with a placeholder for the file.
 
-import type { EventDraft } from '../../bridge/inbound/compose/event-composer.ts'
+import type { EventDraft, WrittenText } from '../../bridge/inbound/compose/event-composer.ts'
 import { plainToMarkdown } from '../../bridge/inbound/compose/text-to-markdown.ts'
-import type { Texts } from '../../bridge/inbound/compose/texts.ts'
+import { textsOf } from '../../bridge/inbound/compose/texts.ts'
 import type { FetchedMedia, FileFetcher } from '../../bridge/inbound/files/file-fetcher.ts'
 import { FileTooLarge } from '../../bridge/inbound/files/file-spool.ts'
 import { sizeText } from '../../bridge/inbound/files/size-text.ts'
@@ -10,14 +10,13 @@ import { messageKeyOf } from '../../bridge/posting/message-key.ts'
 import type { UploadFile } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { MediaContent, NetworkEvent } from '../../core/message.ts'
+import type { Locale } from '../../core/reasons/sentences.ts'
 import type { Log } from '../../lib/log.ts'
 import { beginningOf } from '../../lib/text/beginning-of.ts'
-import type { PastTexts } from './past-texts.ts'
+import { pastTextsOf } from './past-texts.ts'
 
 type Deps = {
   files: Pick<FileFetcher, 'fetch'>
-  texts: Texts
-  pastTexts: PastTexts
   mediaMaxBytes: number
   log: Log
 }
@@ -54,19 +53,20 @@ export class PastContent {
   }
 
   contentOf(
-    { write, media }: Pick<EventDraft, 'write' | 'media'>,
+    { write, media, locale }: Pick<EventDraft, 'write' | 'media' | 'locale'>,
     { stage, file, head }: { stage: PastStage; file: PastFile; head: string | null },
-  ): { content: string; files: readonly UploadFile[] } {
+  ): WrittenText & { files: readonly UploadFile[] } {
     if (stage === 'notice') {
-      return { content: write({ notice: this.#deps.texts.unreadable, instead: true, head }), files: [] }
+      return { ...write({ notice: textsOf[locale].unreadable, instead: true, head }), files: [] }
     }
-    if (!media) return { content: write({ head }), files: [] }
-    if (stage === 'whole' && typeof file === 'object') return { content: write({ head }), files: [file.upload] }
-    return { content: write({ notice: this.#placeholder(media, file), head }), files: [] }
+    if (!media) return { ...write({ head }), files: [] }
+    if (stage === 'whole' && typeof file === 'object') return { ...write({ head }), files: [file.upload] }
+    return { ...write({ notice: this.#placeholder(media, file, locale), head }), files: [] }
   }
 
-  #placeholder({ media, fileName }: MediaContent, file: PastFile): string {
-    const { texts, pastTexts, mediaMaxBytes } = this.#deps
+  #placeholder({ media, fileName }: MediaContent, file: PastFile, locale: Locale): string {
+    const { mediaMaxBytes } = this.#deps
+    const [texts, pastTexts] = [textsOf[locale], pastTextsOf[locale]]
     const what = texts.media[media]
     if (file === 'missing') return pastTexts.fileMissing(what)
     if (file === 'too_large') return texts.fileTooLarge(what, sizeText(mediaMaxBytes))

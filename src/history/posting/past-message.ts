@@ -22,7 +22,7 @@ export type PastInto = {
 /** How agents learn when an imported message was written. */
 export type PastDates = {
   /** Stands at the head of the text; null where the helpdesk shows the true date. Rejects with a DownstreamError. */
-  headOf(destination: Destination, at: number): Promise<string | null>
+  headOf(message: { instance: InstanceName; destination: Destination; at: number }): Promise<string | null>
   /** Statements that have the date of a posted message corrected; none where dates are not corrected. */
   stepsOf(posted: DatedPost): readonly Statement[]
 }

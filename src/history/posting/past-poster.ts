@@ -13,6 +13,7 @@ import type { PostJob } from '../../bridge/posting/post-job.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { Log } from '../../lib/log.ts'
 import type { HistoryOutcome } from '../../storage/schema/history.ts'
+import { mayBeSender } from '../../storage/stores/messages/adopted-message-store.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import type { PastContent, PastFile, PastStage } from './past-content.ts'
 import type { PastDraft, PastDrafts } from './past-drafts.ts'
@@ -46,11 +47,12 @@ export class PastPoster {
   async post(row: PastMessage, into: PastInto, signal: AbortSignal): Promise<HistoryOutcome> {
     const { drafts, content, outcomes, dates } = this.#deps
     const { event } = row
-    const { context, draft } = await drafts.draftOf(into.instance, event)
+    const { instance, target } = into
+    const { context, draft } = await drafts.draftOf(instance, event)
     if (!draft) return outcomes.end(row, into, 'filtered')
     if (await this.#isThere(row, into, { context, draft })) return outcomes.end(row, into, 'skipped')
-    const head = await dates.headOf(into.target.destination, event.at)
-    const file = await content.fileOf({ instance: into.instance, event, media: draft.media }, into.mediaSince, signal)
+    const head = await dates.headOf({ instance, destination: target.destination, at: event.at })
+    const file = await content.fileOf({ instance, event, media: draft.media }, into.mediaSince, signal)
     try {
       return await this.#postReduced(row, into, { context, draft, head, file }, signal)
     } finally {
@@ -67,7 +69,7 @@ export class PastPoster {
     const here = known.filter((each) => each.destination === target.destination.key && each.chat === chat.chatId)
     // The map knows the message, or a notice that stands for it, so the helpdesk need not be asked.
     if (here.length === 0) return this.#deps.search.has(event.id, { jobId, chat, target, at: event.at })
-    const same = here.find(({ sender, kind }) => sender === senderId && kind === draft.kind)
+    const same = here.find(({ sender, kind }) => mayBeSender(sender, senderId) && kind === draft.kind)
     return same !== undefined && (same.messageId !== null || same.readAt === null)
   }
 

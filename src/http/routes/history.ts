@@ -6,15 +6,17 @@ import { readMemberAddress } from '../../bridge/groups/member-addresses.ts'
 import { parseChat } from '../../core/address.ts'
 import type { Chat } from '../../core/address.ts'
 import { BridgeError } from '../../core/errors.ts'
-import { clampHistoryDays, longestHistoryDays } from '../../core/history/job.ts'
-import type { ImportResult } from '../../core/history/job.ts'
-import { noAnchor } from '../../history/jobs/history-imports.ts'
-import type { HistoryImports, ImportingAccount, ImportRequest } from '../../history/jobs/history-imports.ts'
-import type { AddedJob } from '../../history/jobs/jobs.ts'
+import { clampHistoryDays, longestHistoryDays } from '../../core/jobs/history-jobs.ts'
+import type { ImportResult } from '../../core/jobs/history-jobs.ts'
+import { isHistoryJob } from '../../core/jobs/job.ts'
+import { noAnchor } from '../../history/requests/history-imports.ts'
+import type { HistoryImports, ImportingAccount, ImportRequest } from '../../history/requests/history-imports.ts'
+import type { AddedJob } from '../../jobs/jobs.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import { orAbort } from '../../lib/abort.ts'
 import type { HttpApp } from '../http-app.ts'
-import { ImportedAll, ImportedChat, JobStatus, toImportedAll, toImportedChat } from '../job-view.ts'
+import { ImportedAll, ImportedChat, toImportedAll, toImportedChat } from '../jobs/history-job-view.ts'
+import { StartedJob, toStartedJob } from '../jobs/job-view.ts'
 import { InstanceParams, responses } from '../schemas.ts'
 
 export type HistoryDeps = {
@@ -31,7 +33,7 @@ const longestSeconds = 300
 
 const chatRule = 'a jid such as 5511888880001@s.whatsapp.net or 120363000000000001@g.us, or a phone number'
 
-const Whole = (description: string) => Type.Optional(Type.String({ pattern: '^-?\\d{1,9}$', description }))
+const Whole = (description: string) => Type.Optional(Type.String({ pattern: '^-?\\d+$', description }))
 
 const seconds = `how long the phone may take to answer, 1 to ${longestSeconds} seconds; ${defaultSeconds} by default`
 const count = `how many older messages the phone is asked for, ${mostMessages} at most; ${defaultCount} by default`
@@ -52,8 +54,6 @@ const AllQuery = Type.Object({
   ...period,
 })
 
-const Started = Type.Object({ job_id: Type.String(), status: JobStatus }, { title: 'StartedJob' })
-
 const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['history'] })
 const waits = 'The import goes on when the caller hangs up: GET /api/jobs shows it.'
 
@@ -68,9 +68,9 @@ export function addHistoryRoutes(app: HttpApp, deps: HistoryDeps): void {
   const wait: Wait = async ({ job, completed }) => {
     const stopped = () =>
       new BridgeError('SERVICE_STOPPING', `the service stops; the job ${job.id} goes on when it has started`)
-    const { result } = await orAbort(completed, stopping.signal, stopped)
-    if (!result) throw new Error('a job has completed without a result')
-    return result
+    const ended = await orAbort(completed, stopping.signal, stopped)
+    if (!isHistoryJob(ended) || !ended.result) throw new Error('an import has completed without a result')
+    return ended.result
   }
   addChatRoute(app, deps, wait)
   addAllRoutes(app, deps, wait)
@@ -124,12 +124,12 @@ function addAllRoutes(app: HttpApp, { instances, imports, days }: HistoryDeps, w
         ...about('importAllAsync', 'Start an import of all chats as a job'),
         params: InstanceParams,
         querystring: AllQuery,
-        response: responses({ 202: Started }, 404, 409),
+        response: responses({ 202: StartedJob }, 404, 409),
       },
     },
     async ({ params, query }, reply) => {
       const { job } = await start(params.name, query)
-      return reply.code(202).send({ job_id: job.id, status: job.status })
+      return reply.code(202).send(toStartedJob(job))
     },
   )
 }

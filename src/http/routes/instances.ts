@@ -11,8 +11,10 @@ import type { LinkedAccount } from '../../instances/linked-account.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { createFields, PatchBody, toSettings } from '../instance-settings.ts'
-import { Detail, ListItem, PendingLogout, pendingLogoutAdvice, State, Summary } from '../instance-view.ts'
+import { detailWith, ListItem, PendingLogout, pendingLogoutAdvice, State, Summary } from '../instance-view.ts'
 import { toDetail, toListItem, toSummary } from '../instance-view.ts'
+import { withOwnFields } from '../own-settings.ts'
+import type { OwnSettingRules } from '../own-settings.ts'
 import { InstanceName, InstanceParams, instanceNameRule, nullable, responses } from '../schemas.ts'
 import { ConnectedInbox, connectCreated, setupStatuses } from './setup.ts'
 import type { SetupDeps } from './setup.ts'
@@ -24,6 +26,8 @@ export type InstanceDeps = SetupDeps & {
   instances: InstanceRegistry
   instanceService: InstanceService
   clock: Clock
+  /** The settings that an instance can have of its own. */
+  ownSettings: OwnSettingRules
 }
 
 const CreateBody = Type.Object(
@@ -87,7 +91,7 @@ function addCollectionRoutes(app: HttpApp, deps: InstanceDeps): void {
     {
       schema: {
         ...about('createInstance', 'Create an instance and open its pairing; an existing one is asked to become ready'),
-        body: CreateBody,
+        body: withOwnFields(deps.ownSettings, CreateBody),
         response: responses({ 200: Created, 201: Created }, ...setupStatuses),
       },
     },
@@ -106,8 +110,8 @@ function addCollectionRoutes(app: HttpApp, deps: InstanceDeps): void {
 type CreateRequest = Static<typeof CreateBody>
 type CreateOutcome = { created: boolean; account: LinkedAccount; inbox?: Static<typeof ConnectedInbox> }
 
-function create({ instanceService }: InstanceDeps, body: CreateRequest): Promise<CreateOutcome> {
-  return instanceService.create(body.name, toSettings(body), body.resume ?? false)
+function create({ instanceService, ownSettings }: InstanceDeps, body: CreateRequest): Promise<CreateOutcome> {
+  return instanceService.create(body.name, toSettings(ownSettings, body), body.resume ?? false)
 }
 
 /** The helpdesk inbox is asked for before anything is stored, and set up after the pairing is open. */
@@ -121,17 +125,17 @@ async function createWithInbox(deps: InstanceDeps, body: CreateRequest): Promise
   return { ...outcome, inbox: await connectCreated(deps, body.name, inboxId) }
 }
 
-function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: InstanceDeps): void {
+function addItemRoutes(app: HttpApp, { instances, instanceService, clock, ownSettings }: InstanceDeps): void {
   app.get(
     '/api/instances/:name',
     {
       schema: {
         ...about('getInstance', 'One instance'),
         params: InstanceParams,
-        response: responses({ 200: Detail }, 404),
+        response: responses({ 200: detailWith(ownSettings) }, 404),
       },
     },
-    ({ params }) => toDetail(instances.get(params.name), clock.now()),
+    ({ params }) => toDetail(ownSettings, instances.get(params.name), clock.now()),
   )
   app.get(
     '/api/instances/:name/state',
@@ -159,12 +163,12 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: Inst
           'Change settings; absent and null fields stay as they are, except where null is described',
         ),
         params: InstanceParams,
-        body: PatchBody,
+        body: withOwnFields(ownSettings, PatchBody),
         response: responses({ 200: Patched }, 404, 409),
       },
     },
     async ({ params, body }) => {
-      const account = await instanceService.patch(params.name, toSettings(body))
+      const account = await instanceService.patch(params.name, toSettings(ownSettings, body))
       return { ...toSummary(account), spamguard_enabled: account.record.isSpamguardEnabled, ...spamguard }
     },
   )
@@ -190,7 +194,7 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: Inst
   )
 }
 
-function addBulkRoutes(app: HttpApp, { instances, instanceService, clock }: InstanceDeps): void {
+function addBulkRoutes(app: HttpApp, { instances, instanceService, clock, ownSettings }: InstanceDeps): void {
   const createOne = async (name: string) => {
     try {
       if (!new RegExp(instanceNamePattern).test(name)) {
@@ -229,10 +233,10 @@ function addBulkRoutes(app: HttpApp, { instances, instanceService, clock }: Inst
     },
     ({ query }) => {
       const wanted = query.names?.split(',').map((name) => name.trim())
-      if (!wanted) return instances.list().map((account) => toDetail(account, clock.now()))
+      if (!wanted) return instances.list().map((account) => toDetail(ownSettings, account, clock.now()))
       return wanted.map((name) => {
         const account = instances.find(name)
-        return account ? toDetail(account, clock.now()) : { name, state: 'not_found' }
+        return account ? toDetail(ownSettings, account, clock.now()) : { name, state: 'not_found' }
       })
     },
   )

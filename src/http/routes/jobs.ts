@@ -1,24 +1,22 @@
 // The endpoints of jobs: work that takes long, survives a restart and can be watched and cancelled.
 
 import { Type } from 'typebox'
-import type { HistoryImports } from '../../history/jobs/history-imports.ts'
-import type { Jobs } from '../../history/jobs/jobs.ts'
-import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Job } from '../../core/jobs/job.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
 import type { HttpApp } from '../http-app.ts'
-import { JobBody, toJobBody } from '../job-view.ts'
+import { JobBody, toJobBody } from '../jobs/job-view.ts'
 import { InstanceName, responses } from '../schemas.ts'
 
 export type JobDeps = {
-  instances: Pick<InstanceRegistry, 'find'>
   jobs: Pick<Jobs, 'get' | 'list'>
-  imports: Pick<HistoryImports, 'cancel'>
+  cancel: (id: string) => Promise<Job>
 }
 
 const JobParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) })
 
-const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['history'] })
+const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['jobs'] })
 
-export function addJobRoutes(app: HttpApp, { instances, jobs, imports }: JobDeps): void {
+export function addJobRoutes(app: HttpApp, { jobs, cancel }: JobDeps): void {
   app.get(
     '/api/jobs',
     {
@@ -47,12 +45,11 @@ export function addJobRoutes(app: HttpApp, { instances, jobs, imports }: JobDeps
     {
       schema: {
         ...about('cancelJob', 'Cancel a job that has not ended'),
-        description: 'What the job has posted stays at the helpdesk.',
+        description: 'What the job has done at the helpdesk stays.',
         params: JobParams,
         response: responses({ 200: JobBody }, 404, 409),
       },
     },
-    async ({ params }) =>
-      toJobBody(await imports.cancel(params.id, (instance) => instances.find(instance)?.record.ownerTag ?? '')),
+    async ({ params }) => toJobBody(await cancel(params.id)),
   )
 }

@@ -9,14 +9,20 @@ import { waitReady } from '../../instances/wait-ready.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { drawQr } from '../qr-picture.ts'
-import { Detail, LastErrorCode, PendingLogout, pendingLogoutAdvice, State, toDetail } from '../instance-view.ts'
+import type { OwnSettingRules } from '../own-settings.ts'
+import { detailWith, LastErrorCode, PendingLogout, pendingLogoutAdvice, State, toDetail } from '../instance-view.ts'
 import { InstanceParams, nullable, responses } from '../schemas.ts'
 
 const defaultWaitSeconds = 120
 const maxWaitSeconds = 600
 const loggedOut = 'the instance is logged out: POST …/refresh-qr pairs it again'
 
-export type PairingDeps = { instances: InstanceRegistry; clock: Clock }
+export type PairingDeps = {
+  instances: InstanceRegistry
+  clock: Clock
+  /** The settings that an instance can have of its own. */
+  ownSettings: OwnSettingRules
+}
 
 const Done = Type.Object({ message: Type.String(), state: State, pending_logout: PendingLogout })
 const TimedOut = Type.Object(
@@ -89,7 +95,7 @@ function addQrRoute(app: HttpApp, { instances }: PairingDeps): void {
   )
 }
 
-function addWaitRoute(app: HttpApp, { instances, clock }: PairingDeps): void {
+function addWaitRoute(app: HttpApp, { instances, clock, ownSettings }: PairingDeps): void {
   const stopping = new AbortController()
   app.addHook('preClose', (done) => {
     stopping.abort()
@@ -106,7 +112,7 @@ function addWaitRoute(app: HttpApp, { instances, clock }: PairingDeps): void {
             Type.String({ pattern: '^0*[1-9]\\d{0,8}$', description: 'a whole number of seconds, at least 1' }),
           ),
         }),
-        response: responses({ 200: Detail, 408: TimedOut }, 404),
+        response: responses({ 200: detailWith(ownSettings), 408: TimedOut }, 404),
       },
     },
     async (request, reply) => {
@@ -115,7 +121,7 @@ function addWaitRoute(app: HttpApp, { instances, clock }: PairingDeps): void {
       const noLonger = AbortSignal.any([whenGone(reply), stopping.signal])
       const outcome = await waitReady({ registry: instances, clock }, name, seconds * 1000, noLonger)
       const account = instances.get(name)
-      if (outcome === 'ready') return toDetail(account, clock.now())
+      if (outcome === 'ready') return toDetail(ownSettings, account, clock.now())
       if (stopping.signal.aborted) {
         throw new BridgeError('SERVICE_STOPPING', 'the service stops; ask again when it has started')
       }

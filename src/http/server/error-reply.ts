@@ -44,7 +44,8 @@ export function replyWithError(error: FastifyError | Error, request: FastifyRequ
   const status = statusOfCode[code]
   if (status >= 500 && !passing.includes(code))
     request.log.error({ err: error, route: request.routeOptions.url }, 'request failed')
-  const retryAfter = retryAfterSeconds[code]
+  const named = error instanceof BridgeError ? error.retryAfterSeconds : undefined
+  const retryAfter = named ?? retryAfterSeconds[code]
   if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
   void reply.code(status).send({ error: message, error_code: code } satisfies ErrorObject)
 }
@@ -78,9 +79,12 @@ function describe(error: FastifyError | Error): { code: ErrorCode; message: stri
   return { code: 'SERVICE_INTERNAL', message: 'the service failed on this request; its log says why' }
 }
 
-function sentenceFor({ instancePath, keyword, message, parentSchema }: Validation, context = 'request'): string {
+function sentenceFor(invalid: Validation, context = 'request'): string {
+  const { instancePath, keyword, message, params, parentSchema } = invalid
   const field = instancePath.slice(1).replaceAll('/', '.')
   const subject = field === '' ? `the ${context}` : field
   if (keyword === 'pattern' && parentSchema?.description) return `${subject} is not ${parentSchema.description}`
+  const { allowedValues } = params
+  if (Array.isArray(allowedValues)) return `${subject} must be one of: ${allowedValues.map(String).join(', ')}`
   return `${subject} ${message ?? 'is not valid'}`
 }

@@ -28,6 +28,10 @@ import { addAuditRoute } from '../routes/audit.ts'
 import type { AuditDeps } from '../routes/audit.ts'
 import { addAvatarRoutes } from '../routes/avatars.ts'
 import type { AvatarDeps } from '../routes/avatars.ts'
+import { addContactsImportRoute } from '../routes/contacts/contacts-import.ts'
+import type { ContactsImportDeps } from '../routes/contacts/contacts-import.ts'
+import { addContactsRepairRoute } from '../routes/contacts/contacts-repair.ts'
+import type { ContactsRepairDeps } from '../routes/contacts/contacts-repair.ts'
 import { addDeliveryRoutes } from '../routes/deliveries.ts'
 import type { DeliveryDeps } from '../routes/deliveries.ts'
 import { addGroupRoutes } from '../routes/groups.ts'
@@ -38,6 +42,8 @@ import { addHistoryRoutes } from '../routes/history.ts'
 import type { HistoryDeps } from '../routes/history.ts'
 import { addInstanceRoutes } from '../routes/instances.ts'
 import type { InstanceDeps } from '../routes/instances.ts'
+import { addAdoptRoutes } from '../routes/contacts/adopt.ts'
+import type { AdoptDeps } from '../routes/contacts/adopt.ts'
 import { addJobRoutes } from '../routes/jobs.ts'
 import type { JobDeps } from '../routes/jobs.ts'
 import { addDirectMessageRoutes } from '../routes/direct/direct-messages.ts'
@@ -50,6 +56,8 @@ import { addOperationsRoutes } from '../routes/operations.ts'
 import type { OperationsDeps } from '../routes/operations.ts'
 import { addCheckRoutes } from '../routes/check.ts'
 import type { CheckDeps } from '../routes/check.ts'
+import { addNumberRoutes } from '../routes/numbers.ts'
+import type { NumberDeps } from '../routes/numbers.ts'
 import { addNamesRoutes } from '../routes/names.ts'
 import type { NamesDeps } from '../routes/names.ts'
 import { addParkedRoutes } from '../routes/parked.ts'
@@ -86,6 +94,7 @@ export type ServerRoutes = {
   check: CheckDeps
   parked: ParkedDeps
   names: NamesDeps
+  numbers: NumberDeps
   avatars: AvatarDeps
   tenants: TenantDeps
   usage: UsageDeps
@@ -97,6 +106,9 @@ export type ServerRoutes = {
   outbox: OutboxDeps
   history: HistoryDeps
   jobs: JobDeps
+  contactsImport: ContactsImportDeps
+  contactsRepair: ContactsRepairDeps
+  adopt: AdoptDeps
 }
 
 type Deps = {
@@ -147,6 +159,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addCheckRoutes(app, routes.check)
   addParkedRoutes(app, routes.parked)
   addNamesRoutes(app, routes.names)
+  addNumberRoutes(app, routes.numbers)
   addAvatarRoutes(app, routes.avatars)
   addTenantRoutes(app, routes.tenants)
   addUsageRoutes(app, routes.usage)
@@ -158,6 +171,9 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addOutboxRoutes(app, routes.outbox)
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)
+  addContactsImportRoute(app, routes.contactsImport)
+  addContactsRepairRoute(app, routes.contactsRepair)
+  addAdoptRoutes(app, routes.adopt)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app)
   refuseOtherMethods()

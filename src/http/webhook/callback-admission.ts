@@ -22,7 +22,7 @@ type Deps = {
   refusals: Pick<CallbackRefusals, 'refused' | 'accepted'>
   clock: Pick<Clock, 'now'>
   /** The language of sentences that are added for the customer. */
-  locale: Locale
+  localeOf: (instance: InstanceName) => Locale
 }
 
 /** A callback whose body is not read yet. */
@@ -96,7 +96,7 @@ export class CallbackAdmission {
 
   #readable(caller: Caller, parse: () => unknown): OutgoingCommand {
     try {
-      return readCallback(parse(), this.#deps.locale)
+      return readCallback(parse(), this.#deps.localeOf(caller.instance))
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error
       throw this.#refuse(caller, 'unreadable', error, error.message)

@@ -26,6 +26,9 @@ type Deps = {
   onFenced: () => void
 }
 
+/** `isOver`: the call does not ring any more. `isAnswered`: the owner took or refused it on another device. */
+export type KnownCall = { video: boolean; isAnswered: boolean; isOver: boolean }
+
 /** The account's open connection. It is closed before the keys are. */
 export type Connection = { close(): Promise<void>; cut(reason: string): void }
 
@@ -43,7 +46,7 @@ export class Account {
   readonly resendRequests: LibraryCache
   /** Fingerprints of the messages that were opened lately, including those that are not stored yet. */
   readonly opened: BoundedMap<true>
-  readonly calls: BoundedMap<{ video: boolean; isAnswered: boolean }>
+  readonly calls: BoundedMap<KnownCall>
   /** The messages that were sent lately, for recipients who ask for them again. */
   readonly sent: BoundedMap<proto.IMessage>
   connection: Connection | undefined

@@ -51,6 +51,7 @@ const codecs: Record<string, Codec> = {
   'sender-key-memory': json,
   'user-devices': json,
   addressing: json,
+  'label-version': json,
   'identity-mark': json,
   'app-state-sync-key': {
     encode: (value) => jsonWithBytes.encode(value),

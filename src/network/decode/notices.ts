@@ -2,7 +2,9 @@
 
 import { parseChat } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
+import type { Jid } from '../../core/ids.ts'
 import type { CallEvent, GroupEvent, NetworkEvent } from '../../core/message.ts'
+import { jidNormalizedUser } from '../library/library.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { childOf, childrenOf } from '../library/nodes.ts'
 import { changesOf } from './group-changes.ts'
@@ -45,7 +47,16 @@ export function callNotice({ attrs, content }: BinaryNode, { own, now }: Deps): 
   const fromMe = sender.phone === own.phone || (sender.lid !== null && sender.lid === own.lid)
   const common = { id: callId, at: timeOf(attrs, now), chat, sender, fromMe, pushName: attrs['notify'] ?? null }
   const state = stateOf(info)
-  return { callId, state, event: { ...common, kind: 'call', video, missed: state === 'missed' } }
+  const caller = fromMe ? undefined : rejectableCaller(attrs, info)
+  const event = { ...common, kind: 'call' as const, video, missed: state === 'missed' }
+  return { callId, state, event: { ...event, ...(caller !== undefined && { caller }) } }
+}
+
+/** The address of the caller when the call rings at this account alone; undefined for a call that waited on the server. */
+function rejectableCaller(attrs: BinaryNode['attrs'], info: BinaryNode): Jid | undefined {
+  const isGroup = info.attrs['group-jid'] !== undefined || info.attrs['type'] === 'group'
+  if (info.tag !== 'offer' || isGroup || attrs['offline'] !== undefined) return undefined
+  return jidNormalizedUser(info.attrs['call-creator'] ?? attrs['from'])
 }
 
 function stateOf({ tag, attrs }: BinaryNode): CallNotice['state'] {

@@ -34,9 +34,11 @@ export {
 } from 'baileys'
 export type {
   AuthenticationCreds,
+  BaileysEventMap,
   BinaryNode,
   CacheStore,
   Chat,
+  ChatModification,
   ConnectionState,
   Contact,
   GroupMetadata,

@@ -7,38 +7,43 @@ import { runOutside } from '../connection/fault-isolation.ts'
 import { cleanName } from '../decode/clean.ts'
 import { personOf } from '../decode/origin.ts'
 import type { Contact, WASocket } from '../library/library.ts'
+import { addressBook, AddressBookNotes } from './address-book-notes.ts'
 
 type Deps = { instance: InstanceName; reception: Partial<Reception> }
 /** `withoutName` is the saved name of a contact that comes without one. */
 type Report = { withoutName?: null; isFullSync?: boolean }
 
-/** The collection of the app state that holds the address book. */
-const addressBook = 'critical_unblock_low'
-
 export class NameListener {
   readonly #deps: Deps
+  readonly #socket: WASocket
+  readonly #notes: AddressBookNotes
+  /**
+   * Without a stored version the address book was never read. Its first report then has everybody in it: the library emits an
+   * event for each person, all in one turn of the event loop.
+   */
+  #isFirstSync = true
 
-  constructor(deps: Deps) {
+  constructor(deps: Deps, socket: WASocket) {
     this.#deps = deps
+    this.#socket = socket
+    this.#notes = new AddressBookNotes(socket)
   }
 
-  listen({ ev, signalRepository, authState: { keys } }: WASocket): void {
-    // Without a stored version the address book was never read. Its first report then has everybody in it: the library emits an
-    // event for each person, all in one turn of the event loop.
-    let isFirstSync = true
-    void Promise.resolve(keys.get('app-state-sync-version', [addressBook])).then((versions) => {
-      isFirstSync &&= !versions[addressBook]
+  listen(): void {
+    const { ev, signalRepository, authState } = this.#socket
+    void Promise.resolve(authState.keys.get('app-state-sync-version', [addressBook])).then((versions) => {
+      this.#isFirstSync &&= !versions[addressBook]
     }, ignoreRejection)
     // This event comes only from the address book. A contact without a name was removed from it.
     ev.on('contacts.upsert', (contacts) => {
-      this.#report(contacts, { withoutName: null, isFullSync: isFirstSync })
-      if (isFirstSync) setImmediate(() => (isFirstSync = false))
+      this.#notes.follow(this.#report(contacts, { withoutName: null, isFullSync: this.#isFirstSync }))
+      if (this.#isFirstSync) setImmediate(() => (this.#isFirstSync = false))
     })
     ev.on('contacts.update', (contacts) => {
-      this.#report(contacts, {})
+      this.#report(contacts, {}).catch(ignoreRejection)
     })
     ev.on('messaging-history.set', ({ contacts }) => {
-      this.#report(contacts, { isFullSync: true })
+      this.#report(contacts, { isFullSync: true }).catch(ignoreRejection)
     })
     const { lidMapping } = signalRepository
     const store = lidMapping.storeLIDPNMappings.bind(lidMapping)
@@ -48,12 +53,19 @@ export class NameListener {
     }
   }
 
-  #report(contacts: readonly Partial<Contact>[], { withoutName, isFullSync = false }: Report): void {
+  /** Reads the address book again if names of it were told and not stored. */
+  readMissed(): Promise<void> {
+    return this.#notes.readMissed(() => (this.#isFirstSync = true))
+  }
+
+  /** Resolves when the names are stored. */
+  async #report(contacts: readonly Partial<Contact>[], { withoutName, isFullSync = false }: Report): Promise<void> {
     const named = contacts.flatMap((contact) => namesOf(contact, withoutName) ?? [])
     const names = isFullSync ? named.map((each) => ({ ...each, isFullSync })) : named
     const { instance, reception } = this.#deps
-    if (names.length > 0) runOutside(() => reception.onNames?.(instance, names))
+    const storing = names.length > 0 ? runOutside(() => reception.onNames?.(instance, names)) : undefined
     this.#reportPairs(contacts.flatMap(({ id, lid, phoneNumber }) => pairOf(id, lid, phoneNumber) ?? []))
+    await storing
   }
 
   #reportPairs(pairs: readonly PersonPair[]): void {

@@ -5,7 +5,7 @@
 import type { Person } from '../../core/address.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Reception } from '../../core/network.ts'
-import type { Account } from '../account/account.ts'
+import type { Account, KnownCall } from '../account/account.ts'
 import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import { callNotice, groupEvent, withheldEvent } from '../decode/notices.ts'
 import type { CallNotice } from '../decode/notices.ts'
@@ -72,10 +72,11 @@ export class PlainStanzas {
     return journal.storeNotice(`call|${callId}|${state}`, { ...event, video }, stanza)
   }
 
-  #remembered({ state, event }: CallNotice, known: { video: boolean; isAnswered: boolean } | undefined) {
+  #remembered({ state, event }: CallNotice, known: KnownCall | undefined): KnownCall {
     return {
       video: event.video || known?.video === true,
       isAnswered: state === 'answered' || known?.isAnswered === true,
+      isOver: state === 'answered' || state === 'missed' || known?.isOver === true,
     }
   }
 

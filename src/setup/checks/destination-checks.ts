@@ -1,6 +1,7 @@
 // Makes the checks of one helpdesk inbox. They ask the helpdesk and change nothing there.
 
 import type { Downstream, InboxAccess } from '../../core/downstream.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { askHelpdesk } from './ask-helpdesk.ts'
 import { broken, untested } from './finding.ts'
@@ -20,7 +21,8 @@ type Deps = {
   /** Every secret that may sign the callbacks of an instance. */
   secretsOf: (instance: CheckedInstance) => Promise<readonly string[]>
   find: (name: string) => CheckedInstance | undefined
-  settings: Pick<InboxFacts, 'publicUrl' | 'mode'>
+  publicUrl: InboxFacts['publicUrl']
+  modeOf: (instance: InstanceName) => InboxFacts['mode']
 }
 
 /** `version` is null when the helpdesk does not tell it. */
@@ -44,7 +46,8 @@ export class DestinationChecks {
     const settings =
       'inbox' in usable
         ? checkInbox({
-            ...this.#deps.settings,
+            publicUrl: this.#deps.publicUrl,
+            mode: this.#deps.modeOf(instance.name),
             inbox: usable.inbox,
             instance: instance.name,
             isAdministrator: isAdministrator(facts),

@@ -19,7 +19,7 @@ export type InboxFacts = {
   isAdministrator: boolean
   /** Every secret that a callback of this inbox may be signed with. */
   secrets: readonly string[]
-  /** SERVICE_CONVERSATION_MODE */
+  /** The conversation mode of the instance. */
   mode: 'new' | 'reopen'
 }
 
@@ -108,11 +108,12 @@ function checkSecret({ inbox, instance, isAdministrator, secrets }: InboxFacts):
 function checkMode({ inbox, instance, mode }: InboxFacts): Finding {
   const name = 'conversation_mode'
   const isLocked = inbox.isLockedToSingleConversation
-  if (isLocked === (mode === 'reopen')) return fine(name, `the inbox fits SERVICE_CONVERSATION_MODE=${mode}`)
+  if (isLocked === (mode === 'reopen'))
+    return fine(name, `the inbox fits the conversation mode ${mode} of the instance`)
   const sentence = isLocked
-    ? 'the inbox keeps one conversation for each contact, but SERVICE_CONVERSATION_MODE is new: no new conversation is opened after a resolve'
-    : 'SERVICE_CONVERSATION_MODE is reopen, but agents can open a second conversation of a contact in the inbox'
+    ? 'the inbox keeps one conversation for each contact, but the conversation mode of the instance is new: no new conversation is opened after a resolve'
+    : 'the conversation mode of the instance is reopen, but agents can open a second conversation of a contact in the inbox'
   const other = isLocked ? 'reopen' : 'new'
-  const cure = `POST /api/instances/${instance}/inbox with {"force": true} changes the inbox; or set SERVICE_CONVERSATION_MODE=${other}`
+  const cure = `POST /api/instances/${instance}/inbox with {"force": true} changes the inbox; or set conversation_mode of the instance, or SERVICE_CONVERSATION_MODE, to ${other}`
   return advised(name, sentence, cure)
 }

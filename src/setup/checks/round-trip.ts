@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { Destination, Downstream, HelpdeskInbox } from '../../core/downstream.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import { announcesTyping } from '../../downstream/versions.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
@@ -25,7 +26,7 @@ type Deps = {
   downstream: Pick<Downstream, 'helpdesk'>
   callbacks: Pick<LostCallbacks, 'next' | 'hasHeardSince' | 'noteSign'>
   faults: Pick<CallbackFaults, 'explain'>
-  texts: Pick<NoticeTexts, 'name' | 'test'>
+  textsOf: (instance: InstanceName) => Pick<NoticeTexts, 'name' | 'test'>
   clock: Clock
 }
 
@@ -68,11 +69,11 @@ export class RoundTrip {
   }
 
   async #test(instance: CheckedInstance, signal: AbortSignal): Promise<Finding> {
-    const { routing, downstream, callbacks, texts, clock } = this.#deps
+    const { routing, downstream, callbacks, textsOf, clock } = this.#deps
     const destination = await routing.identifiedOf(instance)
     if (!destination) return untested(name, 'no helpdesk inbox is configured')
     const inbox = downstream.helpdesk(destination)
-    const contact = { instance: instance.name, contactName: texts.name(instance.name) }
+    const contact = { instance: instance.name, contactName: textsOf(instance.name).name(instance.name) }
     const { id: conversationId, sourceId } = await conversationOf(inbox, contact)
     const [startedAt, since] = [clock.monotonic(), clock.now()]
     const over = new AbortController()
@@ -93,10 +94,10 @@ export class RoundTrip {
 
   /** No callback came in time. Chatwoot says why. */
   async #explain(tested: Tested, signal: AbortSignal): Promise<Finding> {
-    const { callbacks, faults, texts, clock } = this.#deps
+    const { callbacks, faults, textsOf, clock } = this.#deps
     const { instance, destination, inbox, conversationId, since } = tested
     const note = { type: 'outgoing', private: true, inReplyTo: null, isEcho: false, files: [] } as const
-    await inbox.post(conversationId, { ...note, content: texts.test, sourceId: randomUUID() })
+    await inbox.post(conversationId, { ...note, content: textsOf(instance).test, sourceId: randomUUID() })
     const until = clock.monotonic() + failureMs
     while (clock.monotonic() < until && !signal.aborted) {
       await callbacks.next(destination.key, lookEveryMs, signal)

@@ -27,7 +27,10 @@ import { pictures } from './022-pictures.ts'
 import { names } from './023-names.ts'
 import { choices } from './024-choices.ts'
 import { history } from './025-history.ts'
+import { ownSettings } from './026-own-settings.ts'
 import { directMessages } from './027-direct-messages.ts'
+import { rejectedCalls } from './028-rejected-calls.ts'
+import { labels } from './029-labels.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -55,5 +58,8 @@ export const migrations: readonly Migration[] = [
   names,
   choices,
   history,
+  ownSettings,
   directMessages,
+  rejectedCalls,
+  labels,
 ]

@@ -59,6 +59,8 @@ export type InstanceTable = {
   history_days: Generated<number>
   /** For how many days the phone was asked when the account was linked; 0 when it was not asked. */
   history_asked_days: Generated<number>
+  /** The settings that the instance has of its own, as JSON. */
+  own_settings: Generated<string>
 }
 
 export type TenantTable = {

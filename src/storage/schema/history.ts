@@ -1,7 +1,6 @@
-// The tables of the history: what the phone sent, the jobs that import it, and the dates to correct.
+// The tables of the history: what the phone sent, what is imported of it, and the dates to correct.
 
 import type { Generated } from 'kysely'
-import type { JobStatus, JobType } from '../../core/history/job.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid, NetworkMessageId, RowId } from '../../core/ids.ts'
 import type { SecretColumns } from '../engine/statement.ts'
 import type { SealedOrNull } from './sealed.ts'
@@ -36,23 +35,6 @@ export type HistoryChatTable = {
   chat_jid: Jid
   anchor: string | null
   anchor_at: number | null
-}
-
-export type JobTable = {
-  id: string
-  type: JobType
-  instance: InstanceName
-  status: JobStatus
-  /** ImportParams as JSON. */
-  params: string
-  created_at: number
-  started_at: number | null
-  ended_at: number | null
-  error: string | null
-  /** The last ImportProgress as JSON; null before the end. */
-  progress: string | null
-  /** ImportResult as JSON; null when the job did not complete. */
-  result: string | null
 }
 
 /**

@@ -151,6 +151,19 @@ export type FirstCallbackTable = {
   heard_at: number
 }
 
+/** A call that the service rejects. `rejected_at` is null until the network has confirmed it. */
+export type RejectedCallTable = {
+  instance: InstanceName
+  call_id: NetworkMessageId
+  /** Who called. */
+  phone: string | null
+  lid: string | null
+  claimed_at: number
+  rejected_at: number | null
+  /** Whether the caller is still to get a text, got it, or does not get it although one was due; null: none was due. */
+  text_state: 'due' | 'given' | 'dropped' | null
+}
+
 export const unfinishedSecrets = {
   table: 'unfinished',
   key: ['session_id', 'stanza_id'],

@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely'
 import { longestPauseMs } from '../../core/lifecycle/delivery.ts'
+import { longestLabelPauseMs } from '../../core/labels.ts'
 import { longestBanMs, unknownBanMs } from '../../core/instance.ts'
 import { waitingLifetimeMs } from '../../core/outbox.ts'
 import { longestTickPauseMs } from '../../core/tick.ts'
@@ -49,7 +50,13 @@ export async function correctFutureTimes(database: Database, epoch: number, now:
       .where('next_at', '>', future + longestPauseMs),
     // Otherwise a key would count for longer than a day.
     query.updateTable('request_keys').set({ settled_at: now }).where('settled_at', '>', future),
+    query
+      .updateTable('label_agreements')
+      .set({ due_at: now })
+      .where('due_at', '>', future + longestLabelPauseMs),
     query.updateTable('first_callbacks').set({ heard_at: now }).where('heard_at', '>', future),
+    // The hour in which a caller gets no second text counts from there.
+    query.updateTable('rejected_calls').set({ rejected_at: now }).where('rejected_at', '>', future),
     query.updateTable('conversation_chats').set({ import_ended_at: now }).where('import_ended_at', '>', future),
     query.updateTable('instances').set({ created_at: now }).where('created_at', '>', future),
     // The warm-up of a number counts from there.

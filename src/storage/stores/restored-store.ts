@@ -2,6 +2,7 @@
 // that wait in the backup, posted events that wait in it, and accepted messages that it does not know.
 //
 // - Messages to WhatsApp are not sent again. The helpdesk shows them as failed with the reason, and the agent may press Retry.
+// - Texts to the callers of rejected calls are not sent: they may have been sent since.
 // - Received events are delivered, but the helpdesk is searched for them first.
 // - The keys of each session are marked: they may have sealed messages since, and the network room retires them.
 // - An import of history that was under way has failed, and its conversations are not under import any more. The kept history
@@ -49,6 +50,7 @@ export class RestoredStore {
       ...searches,
       ...marks,
       ...this.#failImports(now),
+      query.updateTable('rejected_calls').set({ text_state: 'dropped' }).where('text_state', '=', 'due'),
       query.updateTable('first_callbacks').set({ heard_at: now }),
       query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#epoch()),
       auditInsert(this.#database, {

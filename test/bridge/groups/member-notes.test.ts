@@ -8,6 +8,7 @@ import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { DownstreamFailure } from '../../../src/core/downstream.ts'
 import type { GroupMember } from '../../../src/core/group-administration.ts'
 import { RecordedLog } from '../../harness/logs.ts'
+import { serviceSettings } from '../../harness/service-settings.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { ScriptedHelpdesk } from '../harness/scripted-helpdesk.ts'
@@ -25,7 +26,7 @@ async function bed(details: () => Promise<unknown> = () => Promise.resolve({ mem
     people: { lookUpAll: () => Promise.resolve(() => undefined) },
     helpdeskOf: (each) => helpdesk.helpdesk(each),
     limits: helpdesk.limits,
-    locale: 'en',
+    settingsOf: serviceSettings,
     clock,
     log: logs.log,
   })

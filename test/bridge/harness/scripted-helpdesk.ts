@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination } from '../../../src/core/downstream.ts'
+import { listedContact } from '../../harness/listed-contact.ts'
 import type {
   DownloadedFile,
   Downstream,
@@ -65,6 +66,11 @@ export class ScriptedHelpdesk implements Downstream {
         const found = this.contacts.find((each) => each.id === id)
         return found ? { id, name: found.name, thumbnail: null } : null
       },
+      describeContact: async (id) => {
+        await ask('describeContact')
+        const found = this.contacts.find((each) => each.id === id && each.destination === key)
+        return found ? listedContact({ ...found, sourceIds: [found.sourceId] }) : null
+      },
       updateContact: async (id, changes) => {
         await ask('updateContact')
         Object.assign(this.contacts.find((each) => each.id === id) ?? {}, changes)
@@ -79,12 +85,24 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('contactsPage')
         return { contacts: [], isLast: true }
       },
-      ensureConversation: async ({ sourceId }, mode, except, beforeCreation) => {
+      conversationsPage: async () => {
+        await ask('conversationsPage')
+        return { conversations: [], isLast: true }
+      },
+      newestMessages: async () => {
+        await ask('newestMessages')
+        return []
+      },
+      addAddress: async () => {
+        await ask('addAddress')
+        return true
+      },
+      ensureConversation: async ({ sourceId }, mode, { except, status = 'open', beforeCreation } = {}) => {
         await ask('ensureConversation')
         const found = this.#findConversation(key, sourceId, mode, except)
         if (found) return found
         await beforeCreation?.()
-        return this.openConversation(key, sourceId)
+        return Object.assign(await this.openConversation(key, sourceId), { status })
       },
       createPending: async ({ contact: { sourceId }, mark, isHistory, beforeCreation }) => {
         await ask('createPending')
@@ -151,6 +169,8 @@ export class ScriptedHelpdesk implements Downstream {
         await this.agents.setStatus(...change)
       },
       deleteMessage: () => ask('deleteMessage'),
+      labels: () => Promise.resolve([]),
+      setLabels: () => Promise.resolve(),
       markSeen: () => ask('markSeen'),
       markUnread: () => ask('markUnread'),
       setTyping: () => ask('setTyping'),

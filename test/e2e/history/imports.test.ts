@@ -8,7 +8,7 @@ import { assertRefused } from '../../harness/assertions.ts'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
-import { sampleResult } from '../../history/harness/scripted-runner.ts'
+import { sampleResult } from '../../jobs/harness/scripted-runner.ts'
 import { ImportWorld } from './harness/import-world.ts'
 
 const bob = '5511988880001'
@@ -67,6 +67,11 @@ for (const engine of drawnEngines(import.meta.url)) {
         await seen('count_per_chat=999&timeout_per_chat=999&days=99&media_days=99'),
         [200, 300_000, 30, 30],
       )
+      const huge = '9'.repeat(400)
+      assert.deepEqual(
+        await seen(`count_per_chat=1000000000&timeout_per_chat=${huge}&days=12345678901&media_days=${huge}`),
+        [200, 300_000, 30, 30],
+      )
       assert.deepEqual(await seen('count_per_chat=0&timeout_per_chat=0&days=-4&media_days=-1'), [1, 1000, 1, 0])
     })
 
@@ -76,7 +81,7 @@ for (const engine of drawnEngines(import.meta.url)) {
       const junk = ['', 'chat=', 'chat=bob', 'chat=status%40broadcast', 'chat=0', 'chat=1%40newsletter', 'chat=12%40g']
       for (const query of junk) assertRefused(await set.importChat(query), 'SERVICE_BAD_REQUEST', /chat/)
       for (const name of ['count', 'timeout_sec', 'days', 'media_days']) {
-        for (const value of ['x', '1.5', '1e3', '', '99999999999999999999']) {
+        for (const value of ['x', '1.5', '1e3', '']) {
           const answer = await set.importChat(`chat=${bob}&${name}=${value}`)
           assertRefused(answer, 'SERVICE_BAD_REQUEST', new RegExp(name))
         }

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { noProgress } from '../../../src/core/history/job.ts'
+import { noImportProgress } from '../../../src/core/jobs/history-jobs.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { owner } from '../../harness/instance-api.ts'
 import { apiToken } from '../../harness/service.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
-import { sampleResult } from '../../history/harness/scripted-runner.ts'
+import { sampleResult } from '../../jobs/harness/scripted-runner.ts'
 import { ImportWorld } from './harness/import-world.ts'
 
 for (const engine of drawnEngines(import.meta.url)) {
@@ -20,7 +20,7 @@ for (const engine of drawnEngines(import.meta.url)) {
       const other = await set.start('', 'n1')
       const run = await set.runner.waitForRun('n0')
       const counts = { done: 1, total: 2, posted: 3, skipped: 1, errors: 0 }
-      run.options.onProgress({ ...noProgress, ...counts, seen: 9, kept: 5, estimatedEndAt: 1_800_000_000_000 })
+      run.options.onProgress({ ...noImportProgress, ...counts, seen: 9, kept: 5, estimatedEndAt: 1_800_000_000_000 })
       const { progress, started_at, ended_at, ...job } = await set.job(id)
       assert.deepEqual(
         [job.id, job.type, job.instance, job.status, job.error, job.result],

@@ -71,6 +71,14 @@ describe('instance records', () => {
         outgoing_rate_limit: 20,
         history: { enabled: false, days: 7, asked_days: 0 },
         pending_logout: false,
+        conversation_mode: null,
+        new_conversation_status: null,
+        ignore_jids: null,
+        header_template: null,
+        quote_style: null,
+        reject_calls: null,
+        locale: null,
+        sign_messages: null,
       },
     )
   })

@@ -194,7 +194,14 @@ describe('the settings of the inbox', () => {
     await checked.passes()
 
     await checked.inbox({ lock_to_single_conversation: true })
-    await checked.fails('conversation_mode', /SERVICE_CONVERSATION_MODE is new/, /SERVICE_CONVERSATION_MODE=reopen/)
+    await checked.fails(
+      'conversation_mode',
+      /the conversation mode of the instance is new/,
+      /conversation_mode of the instance.* to reopen/,
+    )
+    await checked.world.patch('shop', { conversation_mode: 'reopen' })
+    await checked.passes()
+    await checked.world.patch('shop', { conversation_mode: null })
     await checked.world.restartService({ SERVICE_CONVERSATION_MODE: 'reopen' })
     await checked.passes()
   })

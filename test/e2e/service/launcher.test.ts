@@ -20,7 +20,7 @@ const main = `console.log(JSON.stringify({
   HOST: process.env.HOST, PORT: process.env.PORT, LOG_LEVEL: process.env.LOG_LEVEL,
 }))`
 
-const programs = ['link', 'doctor', 'backup', 'restore'] as const
+const programs = ['link', 'doctor', 'adopt', 'backup', 'restore'] as const
 
 type Pretended = { version?: string; platform?: string; execve?: '' }
 type Outcome = { code: number | null; output: string; errors: string; pid: number | undefined }
@@ -303,5 +303,5 @@ test('a program of the terminal gets its arguments and the .env file', async () 
 test('an unknown program is named', async () => {
   await using project = await Project.create()
   const { code, errors } = await project.run({}, {}, `${manifest.scripts.start} lnik`)
-  assert.deepEqual([code, errors], [1, 'there is no program "lnik": the programs are link, doctor, backup, restore\n'])
+  assert.deepEqual([code, errors], [1, 'there is no program "lnik": the programs are link, doctor, adopt, backup, restore\n'])
 })

@@ -295,6 +295,9 @@ describe('members and the lock', () => {
       assert.equal((await world.inbox(id)).lock_to_single_conversation, !isLocked)
       assert.equal((await world.setUp('sales', { force: true })).action, 'repaired')
       assert.equal((await world.inbox(id)).lock_to_single_conversation, isLocked)
+      await world.patch('sales', { conversation_mode: isLocked ? 'new' : 'reopen' })
+      assert.equal((await world.setUp('sales', { force: true })).action, 'repaired')
+      assert.equal((await world.inbox(id)).lock_to_single_conversation, !isLocked, 'the mode of the instance counts')
     })
   }
 

@@ -1,5 +1,6 @@
 // The worker of dates on a real PostgreSQL with Chatwoot's tables, and on a clock that the test moves.
 
+import { createSettingsOf } from '../../../src/app/settings-of.ts'
 import { createDates } from '../../../src/app/history/create-dates.ts'
 import type { DateSet } from '../../../src/app/history/create-dates.ts'
 import { loadConfig } from '../../../src/config/config.ts'
@@ -42,6 +43,7 @@ export class DateBed {
     this.#set = createDates(
       { config, clock, log },
       {
+        settingsOf: createSettingsOf(config, { find: () => undefined }),
         ...{ database, epoch: () => 1, downstream: owned.use(createDownstream()) },
         helpdeskDatabase: owned.use(new ChatwootDatabase({ url: tables.url, baseUrl, log })),
       },

@@ -5,23 +5,24 @@ import { createPosting } from '../../../src/app/history/create-posting.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { chatJid } from '../../../src/core/address.ts'
 import type { Destination } from '../../../src/core/downstream.ts'
-import { noProgress } from '../../../src/core/history/job.ts'
-import type { ImportProgress, ImportResult, Job } from '../../../src/core/history/job.ts'
+import { noImportProgress } from '../../../src/core/jobs/history-jobs.ts'
+import type { ImportProgress, ImportResult } from '../../../src/core/jobs/history-jobs.ts'
 import type { Anchor } from '../../../src/core/history/past-events.ts'
 import type { Jid } from '../../../src/core/ids.ts'
 import type { MessageEvent, NetworkEvent } from '../../../src/core/message.ts'
 import type { NetworkSession } from '../../../src/core/network.ts'
-import { ImportStopped } from '../../../src/history/jobs/import-runner.ts'
-import type { StopCause } from '../../../src/history/jobs/import-runner.ts'
+import type { HistoryJob } from '../../../src/core/jobs/job.ts'
+import { JobStopped } from '../../../src/core/jobs/job-runner.ts'
+import type { StopCause } from '../../../src/core/jobs/job-runner.ts'
 import { createRowIds } from '../../../src/lib/row-ids.ts'
 import type { EngineName } from '../../../src/storage/database.ts'
 import { HistoryStore } from '../../../src/storage/stores/history/history-store.ts'
-import { JobStore } from '../../../src/storage/stores/history/job-store.ts'
+import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { BridgeBed, message } from '../../bridge/inbound/harness/bridge-bed.ts'
 
 type Options = { engine?: EngineName; environment?: Record<string, string>; instances?: string[] }
 export type BedRun = {
-  job: Job
+  job: HistoryJob
   /** Settles as the run does. */
   ended: Promise<ImportResult>
   /** The progress that was told last. */
@@ -82,11 +83,13 @@ export class ImportBed {
   }
 
   /** A running job. */
-  async job(overrides: Partial<Omit<Job, 'params'>> & { params?: Partial<Job['params']> } = {}): Promise<Job> {
+  async job(
+    overrides: Partial<Omit<HistoryJob, 'params'>> & { params?: Partial<HistoryJob['params']> } = {},
+  ): Promise<HistoryJob> {
     const now = this.clock.now()
     const { params, ...rest } = overrides
-    const job: Job = {
-      ...{ id: this.#newId(), type: 'history_all', instance: 'a', status: 'running', progress: noProgress },
+    const job: HistoryJob = {
+      ...{ id: this.#newId(), type: 'history_all', instance: 'a', status: 'running', progress: noImportProgress },
       params: { chat: null, count: null, timeoutMs: 30_000, days: 7, mediaDays: 0, ...params },
       ...{ createdAt: now, startedAt: now, endedAt: null, error: null, result: null },
       ...rest,
@@ -95,9 +98,9 @@ export class ImportBed {
     return job
   }
 
-  start(job: Job): BedRun {
+  start(job: HistoryJob): BedRun {
     const stop = new AbortController()
-    let progress = noProgress
+    let progress = noImportProgress
     const onProgress = (told: ImportProgress) => {
       progress = told
     }
@@ -106,13 +109,13 @@ export class ImportBed {
     return {
       ...{ job, ended, progress: () => progress },
       stop: (why) => {
-        stop.abort(new ImportStopped(why))
+        stop.abort(new JobStopped(why))
       },
     }
   }
 
   /** Runs the job to its end while time passes. */
-  async run(job: Job, stepMs?: number): Promise<ImportResult> {
+  async run(job: HistoryJob, stepMs?: number): Promise<ImportResult> {
     return this.finish(this.start(job), stepMs)
   }
 
@@ -205,7 +208,8 @@ export class ImportBed {
     const { people, contexts, opener, destinations, posting } = set
     const config = loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment })
     const base = { config, clock, log: logs.log }
-    const shared = { database, epoch, people, contexts, lateCommitMs }
+    const { settingsOf } = this.bridge
+    const shared = { settingsOf, database, epoch, people, contexts, lateCommitMs }
     const { poster, notes } = createPosting(base, {
       ...shared,
       contactOf: (spec, target) => opener.contactOf(spec, target),

@@ -60,6 +60,7 @@ export class PostingBed {
     return createPosting(
       { config, clock, log: logs.log },
       {
+        settingsOf: bridge.settingsOf,
         ...{ database, epoch: () => 1, people: set.people, contexts: set.contexts, posting: set.posting, metrics },
         contactOf: (spec, { helpdesk }) => helpdesk.ensureContact(spec),
         dates: {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { MessageEvent } from '../../../src/core/message.ts'
 import { message } from '../../bridge/inbound/harness/bridge-bed.ts'
-import { ImportStopped } from '../../../src/history/jobs/import-runner.ts'
+import { JobStopped } from '../../../src/core/jobs/job-runner.ts'
 import { ImportMarks } from '../../../src/storage/stores/history/import-marks.ts'
 import { ImportBed, past } from '../harness/import-bed.ts'
 import type { BedRun } from '../harness/import-bed.ts'
@@ -15,7 +15,7 @@ async function cancel(bed: ImportBed, run: BedRun): Promise<void> {
   await bed.jobs.end(run.job.id, { status: 'cancelled', endedAt: bed.clock.now(), progress, error, result })
   run.stop('cancelled')
   // No time passes until the run has stopped.
-  await assert.rejects(run.ended, ImportStopped)
+  await assert.rejects(run.ended, JobStopped)
 }
 
 async function postedInTime(bed: ImportBed, count: number): Promise<void> {

@@ -46,7 +46,8 @@ for (const engine of engines) {
       kept: (instance: string) => Promise.resolve(void told.push(`kept ${instance}`)),
       ended: (instance: string) => void told.push(`ended ${instance}`),
     }
-    const isIgnored = createIgnoreRule(['*@g.us'])
+    const isGroup = createIgnoreRule(['*@g.us'])
+    const isIgnored = (_: string, chat: Chat) => isGroup(chat)
     const start = (store: Pick<HistoryStore, 'keep'> = history) => {
       const kept = new KeptHistory({ isOn, store, people, pairing, isIgnored, epoch, newId, clock })
       kept.take('shop')

@@ -11,7 +11,7 @@ import { desk } from '../../bridge/inbound/harness/bridge-bed.ts'
 const oldestAt = Date.UTC(2026, 10, 3, 12)
 
 function note({ posting, target, conversation, stopping }: PostingBed): Promise<void> {
-  return posting.notes.post({ target, conversation, jobId, oldestAt }, stopping.signal)
+  return posting.notes.post({ instance: 'a', target, conversation, jobId, oldestAt }, stopping.signal)
 }
 
 test('the note is private, in the language of the agents, and says from when the messages are', async () => {

@@ -64,6 +64,19 @@ test('quotes, edits, deletions and reactions answer their message in the same co
   )
 })
 
+test('quotes of the history have the style of the instance', async () => {
+  await using bed = await PostingBed.open()
+  const original = message('one', { id: 'W-one' })
+  const quote = { id: 'W-one', sender: original.sender, fromMe: false, text: 'one' }
+  bed.bridge.own.set('a', { quote_style: 'bubble' })
+  await bed.import(original, message('two', { at: 1500, quote }))
+  bed.bridge.own.set('a', { quote_style: 'text' })
+  await bed.import(message('three', { at: 1600, quote }))
+  const [first, bubble, text] = bed.helpdesk.messages
+  assert.deepEqual([bubble?.content, bubble?.inReplyTo], ['two', first?.id])
+  assert.deepEqual([text?.content, text?.inReplyTo], ['> `↪ +5511988887777 · ~Maria`\n> one\n\nthree', null])
+})
+
 test('a quote of a message in another conversation is only shown', async () => {
   await using bed = await PostingBed.open()
   const live = message('live', { id: 'W-live' })
@@ -285,7 +298,7 @@ test('a message that the helpdesk refuses for good is replaced by a notice, and 
 
 test('where dates are not corrected, the time stands above the header; where they are, the commit queues the correction', async () => {
   await using bed = await PostingBed.open({ environment: { SERVICE_GROUP_EVENTS_ENABLED: 'true' } })
-  bed.dates = { headOf: (_, at) => Promise.resolve(`\`at ${at}\``), stepsOf: () => [] }
+  bed.dates = { headOf: ({ at }) => Promise.resolve(`\`at ${at}\``), stepsOf: () => [] }
   const text = message('one', { chat: group, sender: ana, pushName: 'Ana', at: 1000 })
   const joined: NetworkEvent = {
     ...envelope({ chat: group, sender: ana, at: 2000 }),

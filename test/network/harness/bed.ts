@@ -36,6 +36,8 @@ export class Bed {
   readonly epoch: number
   readonly received = new EventLog<ReceivedRow>('what was received', ({ event }) => JSON.stringify(event))
   readonly names: PersonNames[] = []
+  /** Settles when names are stored. */
+  storingNames: Promise<void> | undefined
   readonly pairs: PersonPair[] = []
   readonly passedOver: string[] = []
   repeated = 0
@@ -113,6 +115,7 @@ export class Bed {
       },
       onNames: (_, names) => {
         this.names.push(...names)
+        return this.storingNames
       },
       onPairs: (_, pairs) => {
         this.pairs.push(...pairs)

@@ -36,6 +36,16 @@ const random = new SeededRandom(seed)
 const clock = systemClock
 const log = silentLog
 
+let isDiskStill = false
+process.on('message', () => {
+  isDiskStill = true
+})
+
+function standStill(): Promise<never> {
+  process.send?.('still')
+  return new Promise(() => undefined)
+}
+
 const database = await openDatabase({ location, encryptionKeys: [], log })
 const store = new SessionKeyStore(database)
 const keys = {
@@ -43,6 +53,7 @@ const keys = {
   idsOf: store.idsOf.bind(store),
   dropSession: store.dropSession.bind(store),
   async save(...args: Parameters<SessionKeyStore['save']>) {
+    if (isDiskStill) await standStill()
     await pause(saveMs)
     await store.save(...args)
   },

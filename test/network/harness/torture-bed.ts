@@ -21,6 +21,8 @@ import { createNetwork, settingsFor, storeLinked } from './network-room.ts'
 
 const script = fileURLToPath(new URL('./client-process.ts', import.meta.url))
 
+/** `stopDisk` resolves when a save of keys stands still. Saves that began before are finished. */
+type TortureClient = AsyncDisposable & { stopDisk: () => Promise<void> }
 type Shared = Omit<ClientOptions, 'seed' | 'targets'>
 
 export class TortureBed {
@@ -66,12 +68,16 @@ export class TortureBed {
   }
 
   /** A client that is connected and writes to these targets; its end is kill -9. */
-  async startClient(seed: string, targets: string[]): Promise<AsyncDisposable> {
+  async startClient(seed: string, targets: string[]): Promise<TortureClient> {
     const options: ClientOptions = { ...this.#options, seed, targets }
     const child = fork(script, [JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     const gone = once(child, 'exit')
     await Promise.race([once(child, 'message'), gone.then(() => Promise.reject(new Error('the client did not start')))])
     return {
+      async stopDisk() {
+        child.send('stop')
+        await once(child, 'message')
+      },
       async [Symbol.asyncDispose]() {
         child.kill('SIGKILL')
         await gone

@@ -95,7 +95,8 @@ test('calls ring and are missed, changes of groups are told with who made them',
   const [rings, missed] = bed.received.entries.map(({ event }) => event)
   const sender = { phone: bobNumber, lid: '100000000000001' }
   const common = { kind: 'call', id: call.id, chat: { kind: 'person', ...sender }, sender, fromMe: false, video: true }
-  assert.deepEqual(rings, { ...common, at: rings?.at, pushName: 'Bob', missed: false })
+  const caller = '100000000000001@lid'
+  assert.deepEqual(rings, { ...common, at: rings?.at, pushName: 'Bob', missed: false, caller })
   assert.deepEqual(missed, { ...common, at: missed?.at, pushName: 'Bob', missed: true })
 
   const group = bed.sim.group('Team', bob, [phone])

@@ -130,7 +130,8 @@ test('a message does not leave while storage cannot tell its timer, and leaves o
   await clock.advance(31_000)
   await refused
   keys.down = false
-  await clock.advance(2_000)
+  // Longer than the longest pause between two questions to storage.
+  await clock.advance(3_000)
   await session.send(bob.user.pnJid, plain('hello'), id)
   await bob.messages.waitFor('the text', (one) => one.id === id)
   assert.equal(bob.messages.length, 1)

@@ -14,13 +14,14 @@ import { HistoryRemoval } from '../../../src/storage/stores/history/history-remo
 import { HistoryStore } from '../../../src/storage/stores/history/history-store.ts'
 import { ImportMarks } from '../../../src/storage/stores/history/import-marks.ts'
 import { ImportStore } from '../../../src/storage/stores/history/import-store.ts'
-import { JobStore } from '../../../src/storage/stores/history/job-store.ts'
+import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { MessageDateStore } from '../../../src/storage/stores/history/message-date-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
 import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
 import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
 import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
+import { AdoptedMessageStore } from '../../../src/storage/stores/messages/adopted-message-store.ts'
 import { FirstCallbackStore } from '../../../src/storage/stores/messages/first-callback-store.ts'
 import { HeaderStore } from '../../../src/storage/stores/messages/header-store.ts'
 import { InboxStore } from '../../../src/storage/stores/messages/inbox-store.ts'
@@ -29,6 +30,7 @@ import { MessageMapStore } from '../../../src/storage/stores/messages/message-ma
 import { OfferStore } from '../../../src/storage/stores/messages/offer-store.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
+import { RejectedCallStore } from '../../../src/storage/stores/messages/rejected-call-store.ts'
 import { RequestKeyStore } from '../../../src/storage/stores/messages/request-key-store.ts'
 import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
 import { SendContextStore } from '../../../src/storage/stores/messages/send-context-store.ts'
@@ -37,6 +39,8 @@ import { ShownStore } from '../../../src/storage/stores/messages/shown-store.ts'
 import { TickStore } from '../../../src/storage/stores/messages/tick-store.ts'
 import { ContactPictureStore } from '../../../src/storage/stores/people/contact-picture-store.ts'
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
+import { LabelAgreementStore } from '../../../src/storage/stores/people/label-agreement-store.ts'
+import { LabelStore } from '../../../src/storage/stores/people/label-store.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 
@@ -68,10 +72,12 @@ function createStores(database: Database) {
     inbox: new InboxStore(database),
     journal: new JournalStore(database),
     map: new MessageMapStore(database),
+    adopted: new AdoptedMessageStore(database),
     offers: new OfferStore(database),
     headers: new HeaderStore(database),
     outbox: new OutboxStore(database, epoch),
     transitions: new OutboxTransitions(database, epoch),
+    rejectedCalls: new RejectedCallStore(database, epoch),
     requests: new RequestKeyStore(database, epoch),
     retries: new RetryStore(database, epoch),
     contexts: new SendContextStore(database, new ManualClock()),
@@ -81,6 +87,8 @@ function createStores(database: Database) {
     contacts: new ContactStore(database),
     pictures: new ContactPictureStore(database),
     people: new PeopleStore(database),
+    labels: new LabelStore(database, epoch),
+    agreements: new LabelAgreementStore(database, epoch),
     jobs: new JobStore(database, epoch),
     marks: new ImportMarks(database),
   }

@@ -1,18 +1,17 @@
 // The calls of the store of jobs.
 
-import { noProgress } from '../../../src/core/history/job.ts'
-import type { Job } from '../../../src/core/history/job.ts'
-import type { JobEnd } from '../../../src/storage/stores/history/job-store.ts'
+import { noImportProgress } from '../../../src/core/jobs/history-jobs.ts'
+import type { HistoryJob, JobEnd } from '../../../src/core/jobs/job.ts'
 import { sampleAudit } from '../../harness/samples.ts'
 import type { StoreCall, Stores } from './all-stores.ts'
 
-const ended: JobEnd = { status: 'completed', endedAt: 3000, progress: noProgress, error: null, result: null }
+const ended: JobEnd = { status: 'completed', endedAt: 3000, progress: noImportProgress, error: null, result: null }
 
-export function sampleJob(id: string, overrides: Partial<Job> = {}): Job {
+export function sampleJob(id: string, overrides: Partial<HistoryJob> = {}): HistoryJob {
   return {
     ...{ id, type: 'history_all', instance: 'shop', status: 'pending' },
     params: { chat: null, count: 50, timeoutMs: 30_000, days: 7, mediaDays: 0 },
-    progress: noProgress,
+    progress: noImportProgress,
     ...{ createdAt: 1000, startedAt: null, endedAt: null, error: null, result: null },
     ...overrides,
   }

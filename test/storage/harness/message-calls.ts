@@ -1,6 +1,7 @@
 // The calls of the stores of received messages, people and contacts.
 
 import type { NetworkEvent } from '../../../src/core/message.ts'
+import type { AdoptedMessage } from '../../../src/storage/stores/messages/adopted-message-store.ts'
 import type { NewClaim } from '../../../src/storage/stores/messages/message-map-store.ts'
 import type { PersonRecord } from '../../../src/storage/stores/people/people-store.ts'
 import type { StoreCall, Stores } from './all-stores.ts'
@@ -57,6 +58,53 @@ const pictured = ({ pictures }: Stores) =>
   })
 const opened = ({ contacts }: Stores, id: string) =>
   contacts.saveConversation(1, conversation(id), inConversation, 1000)
+
+const call = (callId: string) => ({ instance: 'shop', callId })
+const rejecting = ({ rejectedCalls }: Stores, id: string) =>
+  rejectedCalls.claim(call(id), { phone: id, lid: null }, 1000)
+const rejected = async (stores: Stores, id: string) => {
+  await rejecting(stores, id)
+  await stores.rejectedCalls.confirm(call(id), { at: 1001, textOnceInMs: 10 })
+}
+
+const rejectedCallCalls: Readonly<Record<string, StoreCall>> = {
+  'RejectedCallStore.claim': { kind: 'repeated', run: rejecting },
+  'RejectedCallStore.unclaim': {
+    kind: 'repeated',
+    given: rejecting,
+    run: ({ rejectedCalls }, id) => rejectedCalls.unclaim(call(id)),
+  },
+  'RejectedCallStore.confirm': {
+    kind: 'repeated',
+    given: rejecting,
+    run: ({ rejectedCalls }, id) => rejectedCalls.confirm(call(id), { at: 1001, textOnceInMs: 10 }),
+  },
+  'RejectedCallStore.outcomeOf': { kind: 'read', run: ({ rejectedCalls }, id) => rejectedCalls.outcomeOf(call(id)) },
+  'RejectedCallStore.dueTexts': { kind: 'read', run: ({ rejectedCalls }) => rejectedCalls.dueTexts(10) },
+  'RejectedCallStore.settleText': {
+    kind: 'repeated',
+    given: rejected,
+    run: ({ rejectedCalls }, id) => rejectedCalls.settleText(call(id), 'given'),
+  },
+  'RejectedCallStore.prune': {
+    kind: 'repeated',
+    given: rejected,
+    run: ({ rejectedCalls }) => rejectedCalls.prune(2000),
+  },
+}
+
+const adopted = (id: string): AdoptedMessage => {
+  const { instance, chat: chatId, sender, networkId, networkKey } = claim(id)
+  const at = { conversationId: 12, messageId: 41, at: 5, text: 'hello' }
+  return { id, instance, destination, chat: chatId, sender, networkId, networkKey, direction: 'in', ...at }
+}
+
+const adoptedCalls: Readonly<Record<string, StoreCall>> = {
+  'AdoptedMessageStore.save': {
+    kind: 'repeated',
+    run: (stores, id) => stores.adopted.save(1, [adopted(id)], 1000),
+  },
+}
 
 const inboxCalls: Readonly<Record<string, StoreCall>> = {
   'InboxStore.pendingIds': {
@@ -172,6 +220,11 @@ const headerCalls: Readonly<Record<string, StoreCall>> = {
 
 const peopleCalls: Readonly<Record<string, StoreCall>> = {
   'PeopleStore.find': { kind: 'read', run: ({ people }) => people.find('shop', { phone: '1', lid: '2' }) },
+  'PeopleStore.countNamed': { kind: 'read', run: ({ people }) => people.countNamed('shop', { savedOnly: true }) },
+  'PeopleStore.namedPage': {
+    kind: 'read',
+    run: ({ people }) => people.namedPage('shop', { savedOnly: false, after: '', limit: 10 }),
+  },
   'PeopleStore.page': { kind: 'read', run: ({ people }) => people.page('shop', '', 10) },
   'PeopleStore.findAll': { kind: 'read', run: ({ people }) => people.findAll('shop', [{ phone: '1', lid: '2' }]) },
   'PeopleStore.findById': { kind: 'read', run: ({ people }, id) => people.findById('shop', id) },
@@ -204,6 +257,7 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ contacts }) => contacts.endRename(1, destination, 3, 'Robert'),
   },
   'ContactStore.peopleOf': { kind: 'read', run: ({ contacts }) => contacts.peopleOf(destination, 3) },
+  'ContactStore.conversationsOf': { kind: 'read', run: ({ contacts }) => contacts.conversationsOf(destination, 3) },
   'ContactStore.noteOpening': {
     kind: 'repeated',
     given: saved,
@@ -247,5 +301,5 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
 }
 
 export const messageCalls: Readonly<Record<string, StoreCall>> = {
-  ...{ ...inboxCalls, ...mapCalls, ...headerCalls, ...peopleCalls },
+  ...{ ...inboxCalls, ...mapCalls, ...headerCalls, ...peopleCalls, ...adoptedCalls, ...rejectedCallCalls },
 }

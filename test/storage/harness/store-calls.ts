@@ -6,9 +6,11 @@ import { dateCalls } from './date-calls.ts'
 import { historyCalls } from './history-calls.ts'
 import { importCalls } from './import-calls.ts'
 import { jobCalls } from './job-calls.ts'
+import { labelCalls } from './label-calls.ts'
 import { messageCalls } from './message-calls.ts'
 import { outboxCalls } from './outbox-calls.ts'
 
 export const storeCalls: Readonly<Record<string, StoreCall>> = {
   ...{ ...accountCalls, ...messageCalls, ...outboxCalls, ...historyCalls, ...jobCalls, ...importCalls, ...dateCalls },
+  ...labelCalls,
 }

@@ -1,8 +1,17 @@
 // Composes the message that the helpdesk gets for an event, or says why it gets none.
 
+import type { ChosenSettings, SettingsOf } from '../../../core/chosen-settings.ts'
 import type { NewMessage } from '../../../core/downstream.ts'
 import type { InstanceName, Jid, NetworkMessageId } from '../../../core/ids.ts'
-import type { EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
+import type {
+  CallEvent,
+  CallOutcomeOf,
+  EditEvent,
+  GroupEvent,
+  MediaContent,
+  MessageEvent,
+  NetworkEvent,
+} from '../../../core/message.ts'
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
 import type { Network } from '../../../core/network.ts'
 import { parseChat } from '../../../core/address.ts'
@@ -18,10 +27,11 @@ import { rememberedOf, rememberedOfEdit } from './remembered-content.ts'
 import { firstCharacters, renderHeader, renderMessage, truncate } from './render.ts'
 import type { RenderedQuote, RenderSettings, TextLimits } from './render.ts'
 import { plainToMarkdown } from './text-to-markdown.ts'
+import { textsOf } from './texts.ts'
 import type { Locale, Texts } from './texts.ts'
 
-type ComposeSettings = RenderSettings & {
-  locale: Locale
+/** The settings that are the same for all instances. */
+type SharedSettings = Omit<RenderSettings, 'headerTemplate'> & {
   groupPrefixSender: boolean
   groupEvents: boolean
   reactions: boolean
@@ -29,12 +39,13 @@ type ComposeSettings = RenderSettings & {
 }
 
 type Deps = {
-  settings: ComposeSettings
-  texts: Texts
+  settings: SharedSettings
+  settingsOf: SettingsOf
   network: Pick<Network, 'unseal'>
   map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
   choices: Pick<OfferedChoices, 'chosen'>
   ownJid: (instance: InstanceName) => Jid
+  callOutcomeOf: CallOutcomeOf
   limits: TextLimits
 }
 
@@ -55,7 +66,15 @@ export type EventDraft = {
   header: string | null
   /** Whether the message may open a conversation. A reaction and a change of the timer may not. */
   opens: boolean
-  write: (extra?: ExtraText) => string
+  /** The language of the sentences of the service in it. */
+  locale: Locale
+  write: (extra?: ExtraText) => WrittenText
+}
+
+export type WrittenText = {
+  content: string
+  /** Replaces the content where the helpdesk shows which message this one answers. */
+  contentAsReply?: string
 }
 
 type ExtraText = {
@@ -68,13 +87,14 @@ type ExtraText = {
 
 type Skipped = { skipped: 'filtered' | 'skip_disabled' }
 /** `receivedAt` is the time by our clock. */
-type Composing = {
+type Given = {
   instance: InstanceName
   event: NetworkEvent
   receivedAt: number
   context: EventContext
   showsHeader: boolean
 }
+type Composing = Given & { settings: SharedSettings & ChosenSettings; texts: Texts }
 
 /** The most that is shown of a reaction or of a vote. */
 const shownCharacters = 1000
@@ -86,9 +106,13 @@ export class EventComposer {
     this.#deps = deps
   }
 
-  async compose(given: Composing): Promise<EventDraft | Skipped> {
-    const { event } = given
-    const { texts } = this.#deps
+  async compose(event: Given): Promise<EventDraft | Skipped> {
+    const settings = { ...this.#deps.settings, ...this.#deps.settingsOf(event.instance) }
+    return this.#compose({ ...event, settings, texts: textsOf[settings.locale] })
+  }
+
+  async #compose(given: Composing): Promise<EventDraft | Skipped> {
+    const { event, texts } = given
     switch (event.kind) {
       case 'message':
         return this.#message(given, event)
@@ -100,17 +124,24 @@ export class EventComposer {
         return this.#plain(given, texts.deleted, { counted: 'revoke', replyTo: event.target.id })
       case 'sealed':
         return this.#sealed(given, event)
-      case 'call': {
-        const { voice, video, missedVoice, missedVideo } = texts.call
-        const text = event.missed ? (event.video ? missedVideo : missedVoice) : event.video ? video : voice
-        // A call that rings is posted at once. A missed call is a second message.
-        return { ...this.#plain(given, text), kind: event.missed ? 'missed_call' : 'call' }
-      }
+      case 'call':
+        return this.#call(given, event, texts.call)
       case 'undecryptable':
         return this.#plain(given, event.isAwaited === false ? texts.withheld : texts.waiting)
       case 'group':
         return this.#group(given, event)
     }
+  }
+
+  /** A call that rings is posted at once. A missed call is a second message. A rejected call was not missed. */
+  async #call(given: Composing, event: CallEvent, texts: Texts['call']): Promise<EventDraft | Skipped> {
+    const outcome = await this.#deps.callOutcomeOf(given.instance, event.id)
+    if (event.missed) {
+      if (outcome === 'rejected') return { skipped: 'filtered' }
+      return { ...this.#plain(given, event.video ? texts.missedVideo : texts.missedVoice), kind: 'missed_call' }
+    }
+    const call = event.video ? texts.video : texts.voice
+    return { ...this.#plain(given, outcome === undefined ? call : texts[outcome](call)), kind: 'call' }
   }
 
   async #message(given: Composing, event: MessageEvent): Promise<EventDraft> {
@@ -119,11 +150,11 @@ export class EventComposer {
     const body = await this.#body(given, { content: chosen?.content ?? content, ad }, event.mentions)
     const quoted = quote && (await this.#quote(given, quote))
     const media = content.type === 'media' ? content : null
-    const draft = this.#plain(given, body, { quote: quoted })
+    const isBubble = given.settings.quoteStyle !== 'text'
+    const draft = this.#plain(given, body, { quote: quoted, replyTo: isBubble ? (quote?.id ?? null) : null })
     return {
       ...draft,
       counted: media ? 'media' : 'text',
-      replyTo: quote?.id ?? null,
       media,
       remember: rememberedOf(event),
       ...(chosen && { originalText: chosen.originalText }),
@@ -142,7 +173,7 @@ export class EventComposer {
   }
 
   #reaction(given: Composing, event: Pick<ReactionEvent, 'fromMe' | 'emoji' | 'target'>): EventDraft | Skipped {
-    const { settings, texts } = this.#deps
+    const { settings, texts } = given
     if (event.fromMe) return { skipped: 'filtered' }
     if (!settings.reactions) return { skipped: 'skip_disabled' }
     const body =
@@ -163,7 +194,7 @@ export class EventComposer {
     event: Pick<EditEvent, 'target' | 'content'> & { mentions: readonly Person[] },
   ): Promise<EventDraft> {
     const body = await this.#body(given, { content: event.content, ad: null }, event.mentions)
-    const draft = this.#plain(given, `${this.#deps.texts.edited}\n${body}`, {
+    const draft = this.#plain(given, `${given.texts.edited}\n${body}`, {
       counted: 'edit',
       replyTo: event.target.id,
     })
@@ -171,7 +202,7 @@ export class EventComposer {
   }
 
   async #sealed(given: Composing, event: SealedEvent): Promise<EventDraft | Skipped> {
-    const { texts } = this.#deps
+    const { texts } = given
     const opened = await this.#unseal(given, event)
     if (opened?.type === 'edit') return this.#edit(given, { target: event.target, ...opened })
     if (opened?.type === 'reaction') return this.#reaction(given, { ...event, ...opened })
@@ -204,7 +235,8 @@ export class EventComposer {
   }
 
   async #group(given: Composing, event: GroupEvent): Promise<EventDraft | Skipped> {
-    const { settings, texts, limits } = this.#deps
+    const { limits } = this.#deps
+    const { settings, texts } = given
     // Agents are always told when messages disappear: what they read today may be gone tomorrow.
     const changes = settings.groupEvents ? event.changes : event.changes.filter(({ change }) => change === 'ephemeral')
     if (changes.length === 0) return { skipped: 'skip_disabled' }
@@ -217,8 +249,10 @@ export class EventComposer {
     const nameOf = (person: Person) => names.get(keyOf(person)) ?? ''
     const text = renderGroupChanges(changes, actor === '' ? null : actor, nameOf, texts.change)
     // Activity messages are plain text.
-    const write: EventDraft['write'] = ({ head = null } = {}) =>
-      truncate(head === null ? text : `${head.replaceAll('`', '')}\n${text}`, 'activity', limits, texts)
+    const write: EventDraft['write'] = ({ head = null } = {}) => {
+      const whole = head === null ? text : `${head.replaceAll('`', '')}\n${text}`
+      return { content: truncate(whole, 'activity', limits, texts) }
+    }
     const opens = changes.some(({ change }) => change !== 'ephemeral')
     return { ...this.#plain(given, text), type: 'activity', header: null, opens, write }
   }
@@ -228,16 +262,16 @@ export class EventComposer {
     shown: Pick<MessageEvent, 'content' | 'ad'>,
     mentions: readonly Person[],
   ): Promise<string> {
-    const { settings, limits } = this.#deps
-    const { locale, mentionTemplate } = settings
+    const { limits } = this.#deps
+    const { locale, mentionTemplate } = given.settings
     const mentioned = await knownPeople(given, mentions)
     return bodyOf({ ...shown, mentioned, mentionTemplate, locale, safeLength: limits.safeLength })
   }
 
   async #quote(given: Composing, quote: NonNullable<MessageEvent['quote']>) {
     const { sender, fromMe, media, mentions = [] } = quote
-    const { context } = given
-    const text = quote.text ?? (media ? `[${this.#deps.texts.media[media]}]` : null)
+    const { context, texts } = given
+    const text = quote.text ?? (media ? `[${texts.media[media]}]` : null)
     const author = fromMe ? await context.who('me') : sender && (await context.who(sender))
     return { author, text, mentioned: await knownPeople(given, mentions) }
   }
@@ -253,18 +287,23 @@ export class EventComposer {
       separator?: string
     } = {},
   ): EventDraft {
-    const { settings, texts, limits } = this.#deps
-    const { event, context, showsHeader } = given
+    const { limits } = this.#deps
+    const { event, context, showsHeader, settings, texts } = given
     const type = event.fromMe ? 'outgoing' : 'incoming'
     const inGroup =
       context.isGroup && !event.fromMe && settings.groupPrefixSender && showsHeader ? context.sender : null
     const { header = inGroup, separator = settings.groupHeaderSeparator, quote = null } = options
-    const write: EventDraft['write'] = ({ notice = '', instead = false, head = null } = {}) => {
+    const writeWith = (shown: RenderedQuote | null, { notice = '', instead = false, head = null }: ExtraText) => {
       const whole = instead ? notice : [body, notice].filter((part) => part !== '').join('\n\n')
-      const text = renderMessage({ header, separator, quote: instead ? null : quote, body: whole }, settings)
+      const text = renderMessage({ header, separator, quote: instead ? null : shown, body: whole }, settings)
       // A blank line: Markdown takes a line of dashes right below a text for the mark of a heading.
       return truncate(head === null ? text : `${head}\n\n${text}`, type, limits, texts)
     }
+    const isBubble = quote !== null && settings.quoteStyle === 'bubble'
+    const write: EventDraft['write'] = (extra = {}) => ({
+      content: writeWith(quote, extra),
+      ...(isBubble && { contentAsReply: writeWith(null, extra) }),
+    })
     return {
       kind: event.kind,
       counted: options.counted ?? 'text',
@@ -275,6 +314,7 @@ export class EventComposer {
       remember: null,
       header: (header && renderHeader(header, settings.headerTemplate)) || null,
       opens: true,
+      locale: settings.locale,
       write,
     }
   }

@@ -9,7 +9,15 @@ export type Texts = {
   unreacted: string
   edited: string
   deleted: string
-  call: { voice: string; video: string; missedVoice: string; missedVideo: string }
+  call: {
+    voice: string
+    video: string
+    missedVoice: string
+    missedVideo: string
+    /** `call` is one of the first two. */
+    rejected: (call: string) => string
+    unconfirmed: (call: string) => string
+  }
   poll: (question: string) => string
   voted: (options: string) => string
   unvoted: string
@@ -65,6 +73,8 @@ const en: Texts = {
     video: '📹 Video call',
     missedVoice: '📞 Missed voice call',
     missedVideo: '📹 Missed video call',
+    rejected: (call) => `${call}, rejected automatically`,
+    unconfirmed: (call) => `${call}. It could not be rejected: WhatsApp did not confirm that.`,
   },
   poll: (question) => `📊 Poll: ${question}`,
   voted: (options) => `🗳️ voted for: ${options}`,
@@ -136,6 +146,8 @@ const es: Texts = {
     video: '📹 Videollamada',
     missedVoice: '📞 Llamada de voz perdida',
     missedVideo: '📹 Videollamada perdida',
+    rejected: (call) => `${call}, rechazada automáticamente`,
+    unconfirmed: (call) => `${call}. No se pudo rechazar: WhatsApp no lo confirmó.`,
   },
   poll: (question) => `📊 Encuesta: ${question}`,
   voted: (options) => `🗳️ votó por: ${options}`,
@@ -211,6 +223,8 @@ const pt: Texts = {
     video: '📹 Chamada de vídeo',
     missedVoice: '📞 Chamada de voz perdida',
     missedVideo: '📹 Chamada de vídeo perdida',
+    rejected: (call) => `${call}, recusada automaticamente`,
+    unconfirmed: (call) => `${call}. Não foi possível recusá-la: o WhatsApp não confirmou.`,
   },
   poll: (question) => `📊 Enquete: ${question}`,
   voted: (options) => `🗳️ votou em: ${options}`,

@@ -278,6 +278,18 @@ test('a process that stood still waits for the callbacks that came meanwhile', a
   assert.deepEqual(stage.ids, [1, 2, 3])
 })
 
+test('a process that stood still at the end of a wait reads what came meanwhile', async () => {
+  const stage = new Stage()
+  stage.written = [1, 2, 3]
+  for (const id of [1, 3]) stage.comes(id)
+  await stage.clock.advance(150)
+  stage.clock.freeze(1280)
+  await stage.clock.advance(5)
+  stage.comes(2, { writtenMsAgo: 1300 })
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [1, 2, 3])
+})
+
 test('a process that stood still during a question waits for the answer', async () => {
   const stage = new Stage()
   stage.written = [1, 3, 5]

@@ -11,6 +11,7 @@
 // before their turn, and are sent when it comes.
 
 import type { Destination } from '../../../core/downstream.ts'
+import { afterRunning } from '../../../lib/after-running.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { ignoreRejection } from '../../../lib/ignore.ts'
@@ -48,8 +49,6 @@ type Times = { writtenMsAgo: number | null; leftMs: number }
 const burstMs = 2000
 const backlogMs = 1000
 const waitMs = 1000
-// A timer that is so late says that the process stood still.
-const stoodStillMs = 500
 const maxUnanswered = 5
 const maxConversations = 10_000
 const keptMs = 24 * 3_600_000
@@ -132,7 +131,7 @@ export class CallbackOrder {
       turns.giveUp(id)
       this.#goOn(conversation)
     }
-    const cancel = mayWait ? this.#afterWait(maxWaitMs, endWait) : undefined
+    const cancel = mayWait ? afterRunning(this.#deps.clock, maxWaitMs, endWait) : undefined
     if (mayWait) this.#waits.add(endWait)
     const start = (isReordered: boolean) => {
       cancel?.()
@@ -142,23 +141,6 @@ export class CallbackOrder {
     turns.add({ id, mayWait, start })
     this.#goOn(conversation)
     return this.#waits.has(endWait)
-  }
-
-  /**
-   * Runs `work` after so much time in which the process ran. A process that stood still has callbacks to read that came
-   * meanwhile, so the time begins anew.
-   */
-  #afterWait(ms: number, work: () => void): () => void {
-    const { clock } = this.#deps
-    const endsAt = clock.monotonic() + ms
-    let cancel = clock.after(ms, () => {
-      const hasStoodStill = clock.monotonic() - endsAt >= stoodStillMs
-      if (hasStoodStill) cancel = clock.after(ms, work)
-      else work()
-    })
-    return () => {
-      cancel()
-    }
   }
 
   #goOn(conversation: Conversation): void {
@@ -171,10 +153,10 @@ export class CallbackOrder {
   }
 
   async #ask(conversation: Conversation, beforeId: number): Promise<void> {
-    const { missing, log } = this.#deps
+    const { missing, clock, log } = this.#deps
     const { turns } = conversation
     conversation.question = 'open'
-    const cancel = this.#afterWait(waitMs, () => {
+    const cancel = afterRunning(clock, waitMs, () => {
       conversation.question = 'silent'
     })
     try {

@@ -2,6 +2,7 @@
 
 import { parseChat } from '../../../core/address.ts'
 import type { Person } from '../../../core/address.ts'
+import type { SettingsOf } from '../../../core/chosen-settings.ts'
 import type { Destination, Downstream } from '../../../core/downstream.ts'
 import type { DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
 import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '../../../core/network.ts'
@@ -25,7 +26,7 @@ type Deps = {
   map: Pick<MessageMapStore, 'findByMessage' | 'findByNetworkId' | 'contentOf'>
   downstream: Pick<Downstream, 'download'>
   transcode: Transcode
-  signMessages: boolean
+  settingsOf: SettingsOf
   emojiReplyAsReaction: boolean
 }
 
@@ -67,7 +68,7 @@ export class MessageComposer {
     const emoji = payload.content.trim()
     const isReaction = this.#deps.emojiReplyAsReaction && payload.attachments.length === 0 && singleEmoji.test(emoji)
     if (replied && isReaction) return reaction(replied, emoji)
-    const written = await this.#textOf(payload)
+    const written = await this.#textOf(payload, target.instance)
     const { text, mentions } = await withMentions(written, target.address, session)
     const quote = replied && (await quoteOf(this.#deps.map, replied))
     const { attachments } = payload
@@ -91,10 +92,11 @@ export class MessageComposer {
     }
   }
 
-  async #textOf({ content, agentName }: MessagePayload): Promise<string> {
+  async #textOf({ content, agentName }: MessagePayload, instance: InstanceName): Promise<string> {
     // Converting the marks makes a text shorter, but never shorter than half.
     const text = content.length > 2 * maxLength ? content : await textOfMarkdown(content)
-    const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
+    const { signMessages } = this.#deps.settingsOf(instance)
+    const signed = signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
     if (isLongerThan(maxLength, signed)) {
       throw new SendRefusal(writeReason('tooLong', { characters: maxLength }))
     }

@@ -2,11 +2,13 @@
 
 import type { InstanceName, NetworkMessageId } from '../../../core/ids.ts'
 import type { QuotedMessage } from '../../../core/network.ts'
+import { unknownSender } from '../../../storage/stores/messages/adopted-message-store.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 
-/** A notice about a message has the same id on the network as the message. */
+/** A notice about a message has the same id on the network as the message. A quote or a reaction names the author. */
 export function messageAmong(found: readonly MappedMessage[]): MappedMessage | null {
-  return found.find(({ kind }) => kind === 'message') ?? found[0] ?? null
+  const ofKnown = found.filter(({ sender }) => sender !== unknownSender)
+  return ofKnown.find(({ kind }) => kind === 'message') ?? ofKnown[0] ?? null
 }
 
 export async function quoteOf(

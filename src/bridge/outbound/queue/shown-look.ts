@@ -1,20 +1,15 @@
 // One look at what the helpdesk shows of a message, and what follows from it: a status is set, the message is sent again, or
 // nothing.
 
+import type { SettingsOf } from '../../../core/chosen-settings.ts'
 import { DownstreamError } from '../../../core/downstream.ts'
-import type {
-  Destination,
-  Downstream,
-  DownstreamFailure,
-  HelpdeskInbox,
-  MessageStatus,
-} from '../../../core/downstream.ts'
+import type { DownstreamFailure, HelpdeskInbox, MessageStatus } from '../../../core/downstream.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
 import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
 import { dutyOf, keptOf, seenAs, shownAfter } from '../../../core/shown.ts'
 import type { Known, Seen, Shown } from '../../../core/shown.ts'
-import { writeReason } from '../../../core/reasons/reason.ts'
+import { translateReason, writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { isAskedFor, lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -34,14 +29,16 @@ const tooLate = writeReason('unansweredRetry')
 const deleted = writeReason('instanceDeleted')
 const createdAnew = writeReason('instanceCreatedAnew')
 const imported = writeReason('historyImported')
+const longestReason = 2000
 const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
 
 type Deps = {
   outbox: Pick<OutboxStore, 'find' | 'open' | 'ofMessage'>
   shown: Pick<ShownStore, 'planLook' | 'saveLook' | 'reportedOf'>
   retries: Pick<RetryStore, 'retry' | 'discard' | 'isUnderImport'>
-  downstream: Pick<Downstream, 'helpdesk'>
-  destinationOf: (row: OutboxRow) => Promise<Destination | null>
+  settingsOf: SettingsOf
+  /** The helpdesk inbox that has the message of a row. */
+  helpdeskOf: (row: OutboxRow) => Promise<{ key: DestinationKey; helpdesk: HelpdeskInbox } | null>
   worker: Pick<OutboxWorker, 'submit'>
   accounts: Pick<SendingAccounts, 'isReady' | 'recordOf'>
   clock: Clock
@@ -76,12 +73,11 @@ export class ShownLook {
   }
 
   async #targetOf(row: OutboxRow): Promise<Target | undefined> {
-    const { downstream, destinationOf } = this.#deps
     const { conversationId, messageId } = row
     if (conversationId === null || messageId === null) return undefined
-    const destination = await destinationOf(row)
-    if (!destination) return undefined
-    return { key: destination.key, helpdesk: downstream.helpdesk(destination), conversationId, messageId }
+    const found = await this.#deps.helpdeskOf(row)
+    if (!found) return undefined
+    return { ...found, conversationId, messageId }
   }
 
   /** Another row has accepted the same message: that row decides what the helpdesk has to show. */
@@ -132,7 +128,7 @@ export class ShownLook {
     const { shown, log } = this.#deps
     const { helpdesk, conversationId, messageId } = target
     const before = seen === 'gone' ? row.shown : keptOf(seen)
-    const reason = status === 'failed' ? (row.reason ?? tooLate) : undefined
+    const reason = status === 'failed' ? this.#inWords(row) : undefined
     try {
       await helpdesk.setStatus(conversationId, messageId, status, reason)
       const asked = status === 'failed' ? await this.#askedMeanwhile(row) : undefined
@@ -146,6 +142,12 @@ export class ShownLook {
       const isKnown = status === 'failed' && (before === 'failed' || !failure.mayHaveHappened)
       await this.#tryLater(row, isKnown ? before : 'unsure', failure)
     }
+  }
+
+  /** In the language of the agents. A longer reason contains foreign text, such as a file name. */
+  #inWords({ instance, reason }: OutboxRow): string {
+    const { locale } = this.#deps.settingsOf(instance)
+    return translateReason((reason ?? tooLate).slice(0, longestReason), locale)
   }
 
   /**

@@ -14,7 +14,7 @@ type Deps = {
   history: Pick<HeaderHistory, 'find' | 'update'>
   contexts: Pick<EventContexts, 'knownIn'>
   /** The header that a message of this person gets now. */
-  headerOf: (person: KnownPerson) => string
+  headerOf: (instance: InstanceName, person: KnownPerson) => string
 }
 
 /** `tracked` counts the messages whose header is known, `rewritten` those that were changed. */
@@ -55,7 +55,7 @@ export class HeaderRewriter {
   /** Null when the header cannot be told now. */
   async #headerIn(instance: InstanceName, person: PersonRecord, chat: ChatId): Promise<string | null> {
     const known = await this.#deps.contexts.knownIn(instance, person, chat)
-    return (known && this.#deps.headerOf(known)) || null
+    return (known && this.#deps.headerOf(instance, known)) || null
   }
 }
 

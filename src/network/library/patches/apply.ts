@@ -1,6 +1,7 @@
 // Applies all patches of the client library, once per process.
 
 import { bindCertificateToKey } from './bound-certificate.ts'
+import { hideChatLists } from './chat-lists.ts'
 import { useFastAgreements } from './fast-agreements.ts'
 import { wrapKeys } from './fast-keys.ts'
 import { useFastSignatures } from './fast-signatures.ts'
@@ -24,6 +25,7 @@ export function applyLibraryPatches(): void {
   repairSenderKeys()
   runJobsAtOnce()
   readSalts()
+  hideChatLists()
   writeHistoryDays()
   silenceSignalLibrary()
 }

@@ -1,6 +1,7 @@
 // The record of an instance as the service sees it, and its translation to and from the columns.
 
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { OwnSettings } from '../../../core/chosen-settings.ts'
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { InstanceState } from '../../../core/instance.ts'
 import type { LastErrorCode } from '../../../core/last-error.ts'
@@ -53,6 +54,8 @@ export type InstanceRow = {
   historyDays: number
   /** For how many days the phone was asked when the account was linked; 0 when it was not asked. */
   historyAskedDays: number
+  /** The settings that it has of its own. A change replaces the object. */
+  ownSettings: OwnSettings
 }
 
 export type InstanceChanges = Partial<Omit<InstanceRow, 'name' | 'createdAt'>>
@@ -101,6 +104,7 @@ const columns = {
   isHistoryEnabled: 'history_enabled',
   historyDays: 'history_days',
   historyAskedDays: 'history_asked_days',
+  ownSettings: 'own_settings',
 } as const satisfies Record<keyof InstanceRow, keyof InstanceTable>
 
 /** A record with nothing set: what every new instance starts from. */
@@ -137,6 +141,7 @@ export function blankInstance(name: InstanceName, createdAt: number): InstanceRo
     isHistoryEnabled: false,
     historyDays: 7,
     historyAskedDays: 0,
+    ownSettings: {},
   }
 }
 
@@ -173,6 +178,7 @@ export function toInstanceRow(stored: Selectable<InstanceTable>): InstanceRow {
     isHistoryEnabled: stored.history_enabled === 1,
     historyDays: stored.history_days,
     historyAskedDays: stored.history_asked_days,
+    ownSettings: JSON.parse(stored.own_settings) as OwnSettings,
   }
 }
 
@@ -183,13 +189,14 @@ export function toNewColumns(row: InstanceRow): Insertable<InstanceTable> {
 /** Only the columns that the changes name. */
 export function toInstanceColumns(name: InstanceName, changes: Partial<InstanceRow>): Updateable<InstanceTable> {
   const { eventsWebhookSubscribers: subscribers, isSpamguardEnabled: isEnabled, networkProxy: proxy } = changes
-  const { isHistoryEnabled: isAsked } = changes
+  const { isHistoryEnabled: isAsked, ownSettings } = changes
   const names = Object.keys(changes) as (keyof InstanceRow)[]
   return {
     ...Object.fromEntries(names.map((each) => [columns[each], changes[each]])),
     ...(subscribers !== undefined && { events_webhook_subscribers: JSON.stringify(subscribers) }),
     ...(isEnabled !== undefined && { spamguard_enabled: isEnabled ? 1 : 0 }),
     ...(isAsked !== undefined && { history_enabled: isAsked ? 1 : 0 }),
+    ...(ownSettings !== undefined && { own_settings: JSON.stringify(ownSettings) }),
     ...(proxy !== undefined && { network_proxy: sealedProxy(instanceSecrets.table, name, proxy) }),
   }
 }

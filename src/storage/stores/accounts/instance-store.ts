@@ -7,7 +7,7 @@ import type { InstanceName, Jid } from '../../../core/ids.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
-import { jobRemovals } from '../history/job-store.ts'
+import { jobRemovals } from '../jobs/job-store.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import { pendingLogoutInserts } from './pending-logout-store.ts'
 import type { PendingLogout } from './pending-logout-store.ts'
@@ -132,8 +132,12 @@ export class InstanceStore {
       query.deleteFrom('request_keys').where('instance', '=', name),
       query.deleteFrom('people').where('instance', '=', name),
       query.deleteFrom('person_phones').where('instance', '=', name),
+      query.deleteFrom('rejected_calls').where('instance', '=', name),
       query.deleteFrom('conversations').where('instance', '=', name),
       query.deleteFrom('conversation_chats').where('instance', '=', name),
+      query.deleteFrom('labels').where('instance', '=', name),
+      query.deleteFrom('labelled_chats').where('instance', '=', name),
+      query.deleteFrom('label_agreements').where('instance', '=', name),
       ...jobRemovals(this.#database, name),
       ...(keep ? [query.insertInto('kept_sessions').values(toKeptSessionColumns(keep))] : []),
       auditInsert(this.#database, audit),

@@ -72,6 +72,30 @@ export class PeopleStore {
     return rows.map(({ id }) => id)
   }
 
+  /** How many people have a name. `savedOnly`: one of the address book. */
+  async countNamed(instance: InstanceName, { savedOnly }: { savedOnly: boolean }): Promise<number> {
+    const named = this.#named(instance, savedOnly).select(({ fn }) => fn.countAll().as('count'))
+    const [row] = await this.#database.read(named)
+    return Number(row?.count ?? 0)
+  }
+
+  /** As page(), of the people who have a name. */
+  async namedPage(
+    instance: InstanceName,
+    { savedOnly, after, limit }: { savedOnly: boolean; after: ChatId; limit: number },
+  ): Promise<ChatId[]> {
+    const named = this.#named(instance, savedOnly).select('id')
+    const rows = await this.#database.read(named.where('id', '>', after).orderBy('id').limit(limit))
+    return rows.map(({ id }) => id)
+  }
+
+  #named(instance: InstanceName, savedOnly: boolean) {
+    const all = this.#database.query.selectFrom('people').where('instance', '=', instance)
+    return all.where((eb) =>
+      eb.or([eb('saved_name', 'is not', null), ...(savedOnly ? [] : [eb('push_name', 'is not', null)])]),
+    )
+  }
+
   /** Rejects with a constraint failure when another record has the phone number or the anonymous id by now. */
   async insert(epoch: number, instance: InstanceName, person: PersonRecord): Promise<void> {
     const { id, phone, lid, pushName: push_name, savedName: saved_name } = person
@@ -159,6 +183,7 @@ export class PeopleStore {
       ...this.#taken(instance, phone),
       ...this.#moveConversations(instance, id, drop),
       ...moveChats(query, instance, id, drop),
+      query.deleteFrom('label_agreements').where('instance', '=', instance).where('chat', '=', drop),
       ...this.#moveMessages(instance, 'chat', id, drop),
       ...this.#moveMessages(instance, 'sender', id, drop),
       query.updateTable('outbox').set({ chat: id }).where('instance', '=', instance).where('chat', '=', drop),

@@ -4,7 +4,10 @@ import type { Readable } from 'node:stream'
 import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
 import type { Identities } from '../../../../src/bridge/inbound/destination-router.ts'
 import type { InboundSet } from '../../../../src/app/inbound/create-inbound.ts'
+import { createSettingsOf } from '../../../../src/app/settings-of.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
+import type { Config } from '../../../../src/config/config.ts'
+import type { OwnSettings } from '../../../../src/core/chosen-settings.ts'
 import type { Destination } from '../../../../src/core/downstream.ts'
 import type { Chat } from '../../../../src/core/address.ts'
 import type { Content, Envelope, FileRef, MessageEvent, NetworkEvent } from '../../../../src/core/message.ts'
@@ -40,6 +43,8 @@ type Options = {
 }
 
 export class BridgeBed {
+  /** What instances have of their own. */
+  readonly own = new Map<string, OwnSettings>()
   readonly clock = new ManualClock()
   readonly helpdesk = new ScriptedHelpdesk()
   readonly logs = new RecordedLog()
@@ -159,6 +164,12 @@ export class BridgeBed {
     return waitUntil('the inbox is empty', async () => (await this.rows()) === 0)
   }
 
+  /** The settings that count for an instance now. */
+  get settingsOf() {
+    const ownOf = (name: string) => ({ record: { ownSettings: this.own.get(name) ?? {} } })
+    return createSettingsOf(this.#config(), { find: ownOf })
+  }
+
   async rows(): Promise<number> {
     return (await this.database.read(this.database.query.selectFrom('inbox').select('id'))).length
   }
@@ -166,6 +177,10 @@ export class BridgeBed {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.inbound[Symbol.asyncDispose]()
     await this.#owned.disposeAsync()
+  }
+
+  #config(): Config {
+    return loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment })
   }
 
   #compose(metrics: Metrics): InboundSet {
@@ -181,7 +196,9 @@ export class BridgeBed {
       return record && ({ record, openSession: this.session } as never)
     }
     return createInbound({
-      config: loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment }),
+      callOutcomeOf: () => Promise.resolve(undefined),
+      config: this.#config(),
+      settingsOf: this.settingsOf,
       clock,
       log: this.logs.log,
       database,

@@ -4,6 +4,7 @@ import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
 import type { InboundSet } from '../../../../src/app/inbound/create-inbound.ts'
 import { createOutbound } from '../../../../src/app/outbound/create-outbound.ts'
 import type { OutboundSet } from '../../../../src/app/outbound/create-outbound.ts'
+import { createSettingsOf } from '../../../../src/app/settings-of.ts'
 import type { SendStep } from '../../../../src/bridge/outbound/send/row-sender.ts'
 import { TypingSubscriptions } from '../../../../src/bridge/sync/typing-subscriptions.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
@@ -48,8 +49,10 @@ export class BedProcess {
     const secrets = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
     const routing = new Routing({ tenants, standard: config.downstream, identities, secrets })
     const base = { config, clock, log: logs.log, database, epoch: () => 1, metrics: this.metrics, usage: this.usage }
-    const both = { ...base, routing, identities, downstream: helpdesk }
+    const settingsOf = createSettingsOf(config, { find: (name) => accounts.find(name) })
+    const both = { ...base, settingsOf, routing, identities, downstream: helpdesk }
     this.inbound = createInbound({
+      callOutcomeOf: () => Promise.resolve(undefined),
       ...both,
       instances: { find: (name) => accounts.find(name) as never, list: () => [] },
       network: { download: () => Promise.reject(new Error('no file')), unseal: () => null },
@@ -70,6 +73,7 @@ export class BedProcess {
       onInboxRow: (name, id) => {
         this.inbound.inbound.acceptIfStored(name, id)
       },
+      onLabelled: () => undefined,
       activityListener: () => subscriptions,
       stack: this.#owned,
     })

@@ -69,8 +69,16 @@ export class ScriptedSession implements NetworkSession {
     throw new Error('the groups are not managed')
   }
 
+  get labels(): never {
+    throw new Error('the labels are not managed')
+  }
+
   requestHistory(): never {
     throw new Error('the phone has no history')
+  }
+
+  rejectCall(): never {
+    throw new Error('nobody calls')
   }
 
   markRead(keys: readonly MessageKey[]): Promise<void> {

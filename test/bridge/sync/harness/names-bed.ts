@@ -28,6 +28,7 @@ export class NamesBed {
     const { people, conversations, contexts, contactNames, headerHistory } = set
     this.names = createNames({
       config: loadConfig({ DATABASE_URL: 'file:./x.db', ...environment }),
+      settingsOf: bed.settingsOf,
       ...{ clock, log: logs.log, database, metrics, people, conversations, contexts, contactNames, headerHistory },
       helpdeskDatabase,
       targetOf: () => Promise.resolve({ destination: desk, helpdesk: helpdesk.helpdesk(desk) }),

@@ -1,11 +1,11 @@
 // A world whose jobs are run by a scripted runner, and the requests about them.
 
 import assert from 'node:assert/strict'
-import type { ImportParams } from '../../../../src/core/history/job.ts'
+import type { ImportParams } from '../../../../src/core/jobs/history-jobs.ts'
 import type { Answer } from '../../../harness/http-request.ts'
 import { World } from '../../../harness/world.ts'
 import type { WorldOptions } from '../../../harness/world.ts'
-import { ScriptedRunner } from '../../../history/harness/scripted-runner.ts'
+import { ScriptedRunner } from '../../../jobs/harness/scripted-runner.ts'
 
 export type JobBody = {
   id: string

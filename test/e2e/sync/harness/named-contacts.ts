@@ -1,6 +1,7 @@
 // What the helpdesk shows of names, and how names are counted.
 
 import assert from 'node:assert/strict'
+import type { Answer } from '../../../harness/http-request.ts'
 import type { World } from '../../../harness/world.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import { DeskClient } from '../../../sim-helpdesk/harness/desk-client.ts'
@@ -13,8 +14,10 @@ export async function named(world: World, name: string): Promise<void> {
   await waitUntil(`a contact is called ${name}`, () => namesAt(world).includes(name), { instead: () => namesAt(world) })
 }
 
+type Metered = { service: { get(path: string): Promise<Answer> } }
+
 /** Each name that is dealt with counts once: waits for these results, and fails when there are others. */
-export async function counted(world: World, results: Record<string, number>, instance = 'n0'): Promise<void> {
+export async function counted(world: Metered, results: Record<string, number>, instance = 'n0'): Promise<void> {
   let seen: Record<string, number> = {}
   const total = (counts: Record<string, number>) => Object.values(counts).reduce((sum, each) => sum + each, 0)
   const holds = async () => {

@@ -1,0 +1,73 @@
+// Stores the messages that another bridge brought to the helpdesk in the message map, so that quotes, reactions, edits and
+// deletions find them.
+
+import type { RowId } from '../../../core/ids.ts'
+import type { MessageKey } from '../../../core/message.ts'
+import type { Database } from '../../database.ts'
+import { placeOf } from '../../engine/statement.ts'
+import type { Statement } from '../../engine/statement.ts'
+import { messageMapSecrets } from '../../schema/messages.ts'
+import { createLeaseFence } from '../lease-store.ts'
+import type { MessageIdentity } from './message-map-store.ts'
+
+/** The sender of a message of a group, when the other bridge did not store who wrote it. */
+export const unknownSender = 'unknown'
+
+/** Whether a stored sender can be this one. */
+export function mayBeSender(stored: string, sender: string): boolean {
+  return stored === sender || stored === unknownSender
+}
+
+export type AdoptedMessage = Omit<MessageIdentity, 'kind'> & {
+  id: RowId
+  direction: 'in' | 'echo'
+  networkKey: MessageKey
+  /** When it was written; epoch milliseconds. */
+  at: number
+  conversationId: number
+  messageId: number
+  /** What a quote of it shows. */
+  text: string
+}
+
+const identity = ['instance', 'destination', 'chat', 'sender', 'network_id', 'kind'] as const
+
+export class AdoptedMessageStore {
+  readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#fence = createLeaseFence(database)
+  }
+
+  /** A message that the map has stays as it is. All messages count as read. */
+  async save(epoch: number, messages: readonly AdoptedMessage[], now: number): Promise<void> {
+    if (messages.length === 0) return
+    const insert = this.#database.query
+      .insertInto('message_map')
+      .values(messages.map((message) => rowOf(message, now)))
+      .onConflict((conflict) => conflict.columns(identity).doNothing())
+    await this.#database.write(this.#fence(epoch), insert)
+  }
+}
+
+function rowOf(message: AdoptedMessage, now: number) {
+  const { id, instance, destination, chat, sender, networkId, direction, networkKey, at, text } = message
+  return {
+    ...{ id, instance, destination, chat, sender, direction, network_id: networkId, kind: 'message' },
+    network_key: JSON.stringify(networkKey),
+    network_at: at,
+    conversation_id: message.conversationId,
+    message_id: message.messageId,
+    // Later code takes the newest claims of a chat for its newest messages.
+    claimed_at: Math.min(at, now),
+    posting_since: null,
+    posting_after: null,
+    read_at: now,
+    content: {
+      seal: Buffer.from(JSON.stringify({ text })),
+      place: placeOf(messageMapSecrets.table, [id], 'content'),
+    },
+  }
+}

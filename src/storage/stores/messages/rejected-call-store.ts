@@ -1,0 +1,109 @@
+// Stores the calls that the service rejects. A call is claimed before it is rejected, so that a process that dies meanwhile
+// leaves a trace. The commit that stores the rejection also decides whether the customer gets a text.
+
+import { sql } from 'kysely'
+import type { Person } from '../../../core/address.ts'
+import type { CallOutcome } from '../../../core/message.ts'
+import type { InstanceName, NetworkMessageId } from '../../../core/ids.ts'
+import type { Database } from '../../database.ts'
+import { batchSize } from '../delete-in-batches.ts'
+import { FencedWriter } from '../fenced-writer.ts'
+
+/** A call by its id. */
+export type CallRef = { instance: InstanceName; callId: NetworkMessageId }
+/** A rejected call whose caller is still to get a text. */
+export type DueText = CallRef & { caller: Person; rejectedAt: number }
+
+/** `textOnceInMs`: the caller gets a text unless one was decided within this time; null: no text. */
+type Rejection = { at: number; textOnceInMs: number | null }
+
+export class RejectedCallStore {
+  readonly #database: Database
+  readonly #writer: FencedWriter
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#writer = new FencedWriter(database, epoch)
+  }
+
+  /** To be called before the network is asked to reject the call. */
+  async claim({ instance, callId }: CallRef, { phone, lid }: Person, at: number): Promise<void> {
+    const row = { instance, call_id: callId, phone, lid, claimed_at: at, rejected_at: null, text_state: null }
+    const insert = this.#database.query.insertInto('rejected_calls').values(row)
+    await this.#writer.write(insert.onConflict((known) => known.doNothing()))
+  }
+
+  /** The call was over before it was rejected. */
+  async unclaim(call: CallRef): Promise<void> {
+    const removal = this.#database.query.deleteFrom('rejected_calls').where('rejected_at', 'is', null)
+    await this.#writer.write(removal.where('instance', '=', call.instance).where('call_id', '=', call.callId))
+  }
+
+  /** The network has confirmed the rejection. */
+  async confirm({ instance, callId }: CallRef, { at, textOnceInMs }: Rejection): Promise<void> {
+    const due =
+      textOnceInMs === null
+        ? sql<null>`NULL`
+        : sql<'due' | null>`CASE WHEN EXISTS (
+            SELECT 1 FROM rejected_calls AS other
+            WHERE other.instance = rejected_calls.instance
+              AND other.rejected_at > ${at - textOnceInMs}
+              AND other.text_state IN ('due', 'given')
+              AND (other.phone = rejected_calls.phone OR other.lid = rejected_calls.lid)
+          ) THEN NULL ELSE 'due' END`
+    await this.#writer.write(
+      this.#database.query
+        .updateTable('rejected_calls')
+        .set({ rejected_at: at, text_state: due })
+        .where('instance', '=', instance)
+        .where('call_id', '=', callId)
+        .where('rejected_at', 'is', null),
+    )
+  }
+
+  /** Undefined for a call that the service did not try to reject. */
+  async outcomeOf({ instance, callId }: CallRef): Promise<CallOutcome | undefined> {
+    const query = this.#database.query.selectFrom('rejected_calls').select('rejected_at')
+    const [row] = await this.#database.read(query.where('instance', '=', instance).where('call_id', '=', callId))
+    return row && (row.rejected_at === null ? 'unconfirmed' : 'rejected')
+  }
+
+  /** Oldest first. */
+  async dueTexts(limit: number): Promise<DueText[]> {
+    const query = this.#database.query
+      .selectFrom('rejected_calls')
+      .select(['instance', 'call_id', 'phone', 'lid', 'rejected_at'])
+      // In the text of the statement, so that the index with this condition is used.
+      .where('text_state', '=', sql.lit('due'))
+    const rows = await this.#database.read(query.orderBy('rejected_at').limit(limit))
+    return rows.map(({ instance, call_id: callId, phone, lid, rejected_at: at }) => ({
+      ...{ instance, callId, caller: { phone, lid }, rejectedAt: at ?? 0 },
+    }))
+  }
+
+  /** `given`: the outbox has the text. `dropped`: the caller does not get it. */
+  async settleText({ instance, callId }: CallRef, state: 'given' | 'dropped'): Promise<void> {
+    await this.#writer.write(
+      this.#database.query
+        .updateTable('rejected_calls')
+        .set({ text_state: state })
+        .where('instance', '=', instance)
+        .where('call_id', '=', callId)
+        .where('text_state', '=', 'due'),
+    )
+  }
+
+  async prune(before: number): Promise<void> {
+    const { query } = this.#database
+    const old = query
+      .selectFrom('rejected_calls')
+      .select(['instance', 'call_id'])
+      .where('claimed_at', '<', before)
+      .limit(batchSize)
+    await this.#writer.removeAll(
+      query
+        .deleteFrom('rejected_calls')
+        .where((row) => row(row.refTuple('instance', 'call_id'), 'in', old.$asTuple('instance', 'call_id'))),
+    )
+  }
+}
