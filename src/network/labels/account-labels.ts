@@ -185,10 +185,14 @@ export class AccountLabels implements NetworkLabels {
       if (!this.isRead) throw new Error('the labels are not read yet')
       this.#isRefused = false
       await this.#deps.socket.chatModify(modification, chat)
-      if (!this.#isRefused) return this.#report({ own: [change] })
+      if (!this.#wasRefused()) return this.#report({ own: [change] })
       await this.#readAll()
       throw new Error('another device changed the labels at the same time')
     })
+  }
+
+  #wasRefused(): boolean {
+    return this.#isRefused
   }
 
   /** 0 when nothing was read. */

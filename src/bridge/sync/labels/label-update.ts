@@ -32,7 +32,11 @@ export function workOut(known: KnownLabels, { changes, isWhole }: LabelNews): Wo
 }
 
 /** The labels that are new, renamed or deleted. */
-function changedLabels(known: readonly StoredLabel[], changes: readonly LabelChange[], isWhole: boolean): StoredLabel[] {
+function changedLabels(
+  known: readonly StoredLabel[],
+  changes: readonly LabelChange[],
+  isWhole: boolean,
+): StoredLabel[] {
   const names = new Map<string, string | null>(isWhole ? known.map(({ id }) => [id, null]) : [])
   for (const change of changes) {
     if (change.kind === 'named') names.set(change.labelId, change.name)

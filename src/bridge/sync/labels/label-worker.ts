@@ -99,7 +99,7 @@ export class LabelWorker implements PerInstance {
         return
       }
       for (const each of due) {
-        if (signal.aborted) return
+        signal.throwIfAborted()
         await this.#lookAt(instance, each, network)
       }
     }
