@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LabelChange, LabelNews } from '../../src/core/labels.ts'
+import type { LabelChange, LabelNews } from '../../src/core/sync/labels.ts'
 import { proto } from '../../sim/network/library.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'

@@ -1,7 +1,7 @@
 // Reads what the library tells about labels.
 
 import { parseChat } from '../../core/address.ts'
-import type { LabelChange } from '../../core/labels.ts'
+import type { LabelChange } from '../../core/sync/labels.ts'
 import { cleanName } from '../decode/clean.ts'
 import type { BaileysEventMap, BinaryNode } from '../library/library.ts'
 import { childOf, childrenOf } from '../library/nodes.ts'

@@ -1,4 +1,4 @@
-// The endpoints for the labels of an account. Only these are shown to agents, whatever labels a conversation has.
+// The endpoints for the labels of an account. Agents see only these, even if a conversation has others.
 
 import { recordInvalid } from '../../desk/rails-error.ts'
 import * as accounts from '../../schemas/account-schemas.ts'

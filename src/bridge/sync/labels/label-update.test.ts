@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LabelChange } from '../../../core/labels.ts'
+import type { LabelChange } from '../../../core/sync/labels.ts'
 import { workOut } from './label-update.ts'
 
 const vip = { id: '1', name: 'VIP', title: 'vip' }

@@ -1,7 +1,7 @@
 // Works out what news of the network change in what is stored of its labels.
 
 import type { Jid } from '../../../core/ids.ts'
-import type { LabelChange, LabelNews } from '../../../core/labels.ts'
+import type { LabelChange, LabelNews } from '../../../core/sync/labels.ts'
 import type { LabelledChat, LabelUpdate, StoredLabel } from '../../../storage/stores/people/label-store.ts'
 import { newTitle } from './label-titles.ts'
 
