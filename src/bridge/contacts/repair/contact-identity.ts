@@ -20,7 +20,7 @@ type PersonIdentity = {
 
 export type ContactIdentity = { kind: 'group'; id: string } | PersonIdentity
 
-/** Undefined for a contact that stands for nobody on the network, or for more than one chat. */
+/** Undefined for a contact that stands for no address of the network, or for more than one chat. */
 export function identityOf(contact: ListedContact): ContactIdentity | undefined {
   if (isOfService(contact)) return undefined
   const forms = otherBridges.map((bridge) => formsOf[bridge].recognise(contact))
@@ -59,7 +59,7 @@ function personOf(contact: ListedContact, chats: readonly Chat[]): PersonIdentit
 
 const nobody = { kind: 'person', phone: null, isConfirmed: false, otherPhones: [] } as const
 
-/** Evolution API makes a phone number of the digits of an anonymous id. That is nobody's number. */
+/** Evolution API makes a phone number of the digits of an anonymous id. That number belongs to no person. */
 function shownPhone({ phone }: ListedContact, lids: readonly string[]): string | undefined {
   const digits = /^\+([1-9]\d{4,14})$/.exec(phone ?? '')?.[1]
   return digits === undefined || lids.includes(digits) ? undefined : digits
