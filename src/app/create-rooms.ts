@@ -121,6 +121,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
+    onLabelled: (labels) => {
+      sync.labels.onLabelled(labels)
+    },
   })
   const groups = createGroupService(base, {
     ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
@@ -195,6 +198,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     messages: inbound.reception,
     realtime: sync.reception,
     history: history.reception,
+    labels: sync.labels.reception,
     onReceived: sync.typing.received,
   })
   events.connect({

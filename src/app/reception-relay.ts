@@ -2,6 +2,7 @@
 
 import type { CallRejections } from '../bridge/calls/call-rejections.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
+import type { LabelReception } from '../core/labels.ts'
 import type { Reception } from '../core/network.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 
@@ -11,11 +12,12 @@ type Listeners = {
   messages: Reception
   realtime: RealtimeReception
   history: HistoryReception
+  labels: LabelReception
   /** Is told about received messages after `messages`. */
   onReceived: Reception['onReceived']
 }
 
-export class ReceptionRelay implements Reception, RealtimeReception, HistoryReception {
+export class ReceptionRelay implements Reception, RealtimeReception, HistoryReception, LabelReception {
   #listeners: Listeners | undefined
 
   connect(listeners: Listeners): void {
@@ -67,6 +69,18 @@ export class ReceptionRelay implements Reception, RealtimeReception, HistoryRece
 
   onPastProgress(...progress: Parameters<HistoryReception['onPastProgress']>): void {
     this.#connected().history.onPastProgress(...progress)
+  }
+
+  keepsLabels(...asked: Parameters<LabelReception['keepsLabels']>): boolean {
+    return this.#connected().labels.keepsLabels(...asked)
+  }
+
+  onNoLabels(...told: Parameters<LabelReception['onNoLabels']>): void {
+    this.#connected().labels.onNoLabels(...told)
+  }
+
+  onLabels(...news: Parameters<LabelReception['onLabels']>): Promise<void> {
+    return this.#connected().labels.onLabels(...news)
   }
 
   #connected(): Listeners {

@@ -268,6 +268,10 @@ export type HelpdeskInbox = {
   /** `reason` is what agents read. */
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
+  /** The titles of the labels of a conversation; null when the conversation does not exist any more. */
+  labels(conversationId: number): Promise<string[] | null>
+  /** Replaces all labels of the conversation. */
+  setLabels(conversationId: number, titles: readonly string[]): Promise<void>
   /** Agents have no unread messages in the conversation any more. */
   markSeen(conversationId: number): Promise<void>
   /** Agents have the last message of the customer unread. */

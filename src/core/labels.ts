@@ -1,7 +1,8 @@
 // Labels of chats at the network, in the service's own words.
 
 import type { Chat } from './address.ts'
-import type { InstanceName, Jid } from './ids.ts'
+import type { LabelEdit } from './helpdesk/callback.ts'
+import type { ChatId, DestinationKey, InstanceName, Jid } from './ids.ts'
 
 /** What the network tells about the labels of an account. `chat` is the address under which the network keeps the chat. */
 export type LabelChange =
@@ -43,6 +44,14 @@ export type NetworkLabels = {
   mark(labelId: string, chat: Jid, isLabelled: boolean): Promise<void>
   /** The address under which the network would keep a label of this chat. */
   addressOf(chat: Chat): Promise<Jid>
+}
+
+/** The labels of the conversation of a chat were changed at the helpdesk, by an agent, a rule or the service itself. */
+export type ConversationLabels = LabelEdit & {
+  instance: InstanceName
+  chat: ChatId
+  destination: DestinationKey
+  conversationId: number
 }
 
 /** No attempt to bring the labels of a chat together is put off for longer. */

@@ -63,3 +63,13 @@ export function readAgentIds(value: unknown): number[] | undefined {
     return isId(id) ? id : undefined
   })
 }
+
+/** The titles of the labels of a conversation. */
+export function readTitles(value: unknown): string[] | undefined {
+  return readList(asObject(value)['payload'], (title) => asText(title) ?? undefined)
+}
+
+/** The titles of the labels that an account has. */
+export function readLabels(value: unknown): string[] | undefined {
+  return readList(asObject(value)['payload'], (label) => asText(asObject(label)['title']) ?? undefined)
+}

@@ -3,6 +3,7 @@
 import type {
   Attachment,
   CallbackConversation,
+  LabelEdit,
   OutgoingCommand,
   Recipient,
   WrittenMessage,
@@ -13,8 +14,12 @@ import type { Locale } from '../core/reasons/sentences.ts'
 import { fileNameOf } from './file-name.ts'
 import { readImportMark } from './import-mark.ts'
 import { interactiveTextOf } from './interactive-text.ts'
-import { asObject } from './json-values.ts'
+import { asList, asObject, asText } from './json-values.ts'
 import { Payload } from './payload.ts'
+
+/** More than Chatwoot ever sends. */
+const mostChanges = 100
+const mostTitles = 500
 
 type Ignored = OutgoingCommand & { kind: 'ignored' }
 
@@ -189,6 +194,7 @@ function readSeen(payload: Payload): OutgoingCommand {
     recipient: recipientOf(conversation),
     at,
     isResolved,
+    ...labelsOf(payload),
   }
 }
 
@@ -202,7 +208,23 @@ function readStatus(payload: Payload): OutgoingCommand {
     conversation: conversationOf(payload, conversation),
     recipient: recipientOf(conversation),
     isResolved,
+    ...labelsOf(payload),
   }
+}
+
+/** A change that makes no sense is no reason to refuse the callback. */
+function labelsOf(payload: Payload): { labels?: LabelEdit } {
+  const changes = asList(payload.raw('changed_attributes')).slice(0, mostChanges)
+  const change = changes.map((each) => asObject(each)['label_list']).find((each) => each !== undefined)
+  if (change === undefined) return {}
+  const { previous_value: before, current_value: after } = asObject(change)
+  return { labels: { before: titlesOf(before), after: titlesOf(after) } }
+}
+
+function titlesOf(value: unknown): string[] {
+  return asList(value)
+    .slice(0, mostTitles)
+    .flatMap((title) => asText(title) ?? [])
 }
 
 function readTyping(payload: Payload, typing: boolean): OutgoingCommand {

@@ -3,12 +3,16 @@
 import { DownstreamError } from '../core/downstream.ts'
 import type { AccountAccess, HelpdeskAccount, InboxChanges } from '../core/helpdesk/helpdesk-account.ts'
 import type { InboxSettings, Installation, NewInbox } from '../core/helpdesk/helpdesk-account.ts'
-import { readAgentIds, readInbox, readInboxes, readMemberIds, readRole, versionCall } from './account-json.ts'
+import { readAgentIds, readInbox, readInboxes, readLabels, readMemberIds, readRole, versionCall } from './account-json.ts'
 import { anything, ChatwootCalls } from './chatwoot-calls.ts'
 import type { CallDeps } from './chatwoot-calls.ts'
 
 // The Date header has whole seconds.
 const halfSecondMs = 500
+/** The colour that Chatwoot suggests for a new label. */
+const labelColor = '#1f93ff'
+/** Only administrators may create labels. A title may be taken. */
+const refusals = [401, 403, 422]
 
 export class ChatwootAccount implements HelpdeskAccount {
   readonly #deps: CallDeps
@@ -76,6 +80,22 @@ export class ChatwootAccount implements HelpdeskAccount {
     const path = `/inbox_members/${inboxId}`
     const calls = this.#callsAbout(inboxId)
     return calls.send({ method: 'GET', path, about: 'inbox of the account', read: readMemberIds })
+  }
+
+  labels(): Promise<string[]> {
+    return this.#calls.send({ method: 'GET', path: '/labels', about: 'account', read: readLabels })
+  }
+
+  async createLabel(title: string): Promise<boolean> {
+    const json = { label: { title, color: labelColor, show_on_sidebar: true } }
+    try {
+      await this.#calls.send({ method: 'POST', path: '/labels', about: 'account', json, read: anything })
+      return true
+    } catch (error) {
+      if (!(error instanceof DownstreamError) || !refusals.includes(error.status ?? 0)) throw error
+      // Another process may have created it at the same time.
+      return (await this.labels()).includes(title)
+    }
   }
 
   async addMembers(inboxId: number, userIds: readonly number[]): Promise<void> {

@@ -10,6 +10,7 @@ import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import { anything } from './chatwoot-calls.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
 import { readConversation, readMessage, readMessages, readOutgoing, readShownContact } from './chatwoot-json.ts'
+import { readTitles } from './account-json.ts'
 import { addAddress, contactFields, ensureContact } from './contact-finder.ts'
 import { contactsPage, removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
 import { ensureConversation } from './conversations/conversation-finder.ts'
@@ -176,6 +177,17 @@ export class ChatwootInbox implements HelpdeskInbox {
   async deleteMessage(conversationId: number, messageId: number): Promise<void> {
     const path = `/conversations/${conversationId}/messages/${messageId}`
     await nullWhenGone(this.#client.ask({ method: 'DELETE', path, about: 'message', read: anything }))
+  }
+
+  labels(conversationId: number): Promise<string[] | null> {
+    const path = `/conversations/${conversationId}/labels`
+    return nullWhenGone(this.#client.ask({ method: 'GET', path, about: 'conversation', read: readTitles }))
+  }
+
+  async setLabels(conversationId: number, titles: readonly string[]): Promise<void> {
+    const path = `/conversations/${conversationId}/labels`
+    const json = { labels: titles }
+    await this.#client.ask({ method: 'POST', path, about: 'conversation', json, read: readTitles })
   }
 
   markSeen(conversationId: number): Promise<void> {

@@ -13,6 +13,7 @@ const paid = { id: '2', name: 'Paid', title: 'paid' }
 const ann = { jid: '5511@s.whatsapp.net', labelId: '1' }
 const bob = { jid: '77@lid', labelId: '1' }
 const nothing = { labels: [], labelled: [], unlabelled: [], isWhole: false }
+const noChats = { chats: [], mark: '', at: 0 }
 const agreement = { destination: 'd', conversationId: 7, titles: ['vip'] }
 
 for (const engine of engines) {
@@ -30,8 +31,8 @@ for (const engine of engines) {
     test('labels are named, renamed and deleted, for their instance only', async () => {
       await using stage = await open()
       const { labels } = stage
-      await labels.update('shop', { ...nothing, labels: [vip, paid] })
-      await labels.update('shop', { ...nothing, labels: [{ ...vip, title: null }] })
+      await labels.update('shop', { ...nothing, labels: [vip, paid] }, noChats)
+      await labels.update('shop', { ...nothing, labels: [{ ...vip, title: null }] }, noChats)
       const found = (await labels.labels('shop')).sort((one, other) => one.id.localeCompare(other.id))
       assert.deepEqual(found, [{ ...vip, title: null }, paid])
       assert.deepEqual(await labels.labels('other'), [])
@@ -40,14 +41,14 @@ for (const engine of engines) {
     test('chats are found by address and by label, and a whole list replaces what was there', async () => {
       await using stage = await open()
       const { labels } = stage
-      await labels.update('shop', { ...nothing, labels: [vip, paid], labelled: [ann, bob, { ...bob, labelId: '2' }] })
-      await labels.update('other', { ...nothing, labelled: [ann] })
+      await labels.update('shop', { ...nothing, labels: [vip, paid], labelled: [ann, bob, { ...bob, labelId: '2' }] }, noChats)
+      await labels.update('other', { ...nothing, labelled: [ann] }, noChats)
       assert.deepEqual((await labels.chatsWith('shop', ['1'])).sort(), [ann.jid, bob.jid])
       assert.equal((await labels.labelsOf('shop', [bob.jid])).length, 2)
-      await labels.update('shop', { ...nothing, unlabelled: [bob] })
+      await labels.update('shop', { ...nothing, unlabelled: [bob] }, noChats)
       assert.deepEqual(await labels.labelsOf('shop', [bob.jid]), [{ ...bob, labelId: '2' }])
       const many = Array.from({ length: 4500 }, (_, n) => ({ jid: `${n}@lid`, labelId: '1' }))
-      await labels.update('shop', { ...nothing, labelled: many, isWhole: true })
+      await labels.update('shop', { ...nothing, labelled: many, isWhole: true }, noChats)
       assert.equal((await labels.labelledChats('shop')).length, many.length)
       assert.deepEqual(await labels.labelledChats('other'), [ann])
     })
@@ -56,7 +57,7 @@ for (const engine of engines) {
       await using stage = await open()
       const { agreements } = stage
       const key = { instance: 'shop', chat: 'p1' }
-      await agreements.markDue('shop', ['p1', 'p2'], 'a', 1000)
+      await agreements.markDue('shop', { chats: ['p1', 'p2'], mark: 'a', at: 1000 })
       assert.deepEqual(await agreements.due('shop', 999, 10), [])
       assert.equal((await agreements.due('shop', 1000, 10)).length, 2)
       await agreements.settle(key, agreement, 'a', null)
@@ -72,19 +73,21 @@ for (const engine of engines) {
       await using stage = await open()
       const { agreements } = stage
       const key = { instance: 'shop', chat: 'p1' }
-      await agreements.markDue('shop', ['p1'], 'a', 1000)
-      await agreements.markDue('shop', ['p1'], 'b', 2000)
+      await agreements.markDue('shop', { chats: ['p1'], mark: 'a', at: 1000 })
+      await agreements.markDue('shop', { chats: ['p1'], mark: 'b', at: 2000 })
       await agreements.settle(key, agreement, 'a', null)
       assert.deepEqual(await agreements.due('shop', 2000, 10), [{ chat: 'p1', agreement, mark: 'b', attempts: 0 }])
       await agreements.settle(key, agreement, 'b', { at: 9000, attempts: 3 })
       assert.deepEqual(await agreements.due('shop', 8999, 10), [])
+      assert.equal(await agreements.nextDueAt('shop'), 9000)
+      assert.equal(await agreements.nextDueAt('other'), null)
       assert.deepEqual(await agreements.due('shop', 9000, 10), [{ chat: 'p1', agreement, mark: 'b', attempts: 3 }])
     })
 
     test('a look that was put off by a clock that was ahead is due now', async () => {
       await using stage = await open()
       const { agreements, database, epoch } = stage
-      await agreements.markDue('shop', ['p1'], 'a', 1_800_003_600_000)
+      await agreements.markDue('shop', { chats: ['p1'], mark: 'a', at: 1_800_003_600_000 })
       await correctFutureTimes(database, epoch, 1_800_000_000_000)
       assert.equal((await agreements.due('shop', 1_800_000_000_000, 10)).length, 1)
     })

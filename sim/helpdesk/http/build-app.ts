@@ -25,6 +25,7 @@ import { addConversationListRoutes } from './routes/conversation-lists.ts'
 import { addConversationRoutes } from './routes/conversations.ts'
 import { addFileRoutes } from './routes/files.ts'
 import { addInboxRoutes } from './routes/inboxes.ts'
+import { addLabelRoutes } from './routes/labels.ts'
 import { addMessageRoutes } from './routes/messages.ts'
 import { addProfileRoute } from './routes/profile.ts'
 import { addPublicContactRoutes } from './routes/public-contacts.ts'
@@ -103,6 +104,7 @@ function addAccountScope(scope: HttpApp, office: Office): void {
   addConversationRoutes(scope, office)
   addConversationActionRoutes(scope, office)
   addAssignmentRoutes(scope, office)
+  addLabelRoutes(scope, office)
   addMessageRoutes(scope, office)
   addInboxRoutes(scope, office)
   addAgentBotRoutes(scope, office)

@@ -98,3 +98,20 @@ const webhook = exact({
 })
 /** Rails wraps the bare form into `webhook`. */
 export const WebhookCreate = Type.Union([exact({ webhook }), webhook])
+
+export const LabelBody = exact({
+  id: Id,
+  title: Type.String(),
+  description: NullableString,
+  color: Type.String(),
+  show_on_sidebar: Type.Null(),
+})
+export const LabelList = exact({ payload: Type.Array(LabelBody) })
+const label = exact({
+  title: Type.String(),
+  description: Type.Optional(NullableString),
+  color: Type.Optional(Type.String()),
+  show_on_sidebar: Type.Optional(Type.Boolean()),
+})
+/** Rails wraps the bare form into `label`. */
+export const LabelCreate = Type.Union([exact({ label }), label])

@@ -11,6 +11,7 @@ import type {
   ContactRow,
   ConversationRow,
   InboxRow,
+  LabelRow,
   MessageRow,
   UserRow,
 } from './rows.ts'
@@ -27,6 +28,7 @@ export class HelpdeskState {
   readonly messages = new Table<MessageRow>()
   readonly attachments = new Table<AttachmentRow>()
   readonly automations = new Table<AutomationRow>()
+  readonly labels = new Table<LabelRow>()
   readonly accountWebhooks = new Table<AccountWebhookRow>()
   readonly blobs = new Map<string, BlobRow>()
   readonly #bySourceId = new Map<string, ContactInboxRow>()

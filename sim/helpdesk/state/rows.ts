@@ -185,5 +185,7 @@ export type AccountWebhookRow = {
   subscriptions: string[]
 }
 
+export type LabelRow = { id: number; account: AccountRow; title: string; color: string }
+
 /** A rule that answers every incoming message of a helpdesk inbox. */
 export type AutomationRow = { id: number; inbox: InboxRow; content: string }

@@ -3,7 +3,7 @@
 import { CallRejections } from '../../bridge/calls/call-rejections.ts'
 import { CallTexts, textOnceInMs } from '../../bridge/calls/call-texts.ts'
 import type { TextAnswer } from '../../bridge/calls/call-texts.ts'
-import { createIgnoreRule } from '../../bridge/inbound/ignored-chats.ts'
+import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { DirectAnswer } from '../../bridge/outbound/accept/send-answer.ts'
 import type { DirectMessages } from '../../bridge/outbound/direct/direct-messages.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
@@ -43,7 +43,7 @@ export function createCalls({ config, clock, log, stack }: Base, parts: Parts) {
       store,
       sessionOf: (instance) => instances.find(instance)?.openSession,
       settingsOf,
-      isIgnored: (instance, chat) => createIgnoreRule(settingsOf(instance).ignoreJids)(chat),
+      isIgnored: createIgnoredChats(settingsOf),
       textOnceInMs: text === '' ? null : textOnceInMs,
       onRejected: () => void giving.tick(),
       clock,

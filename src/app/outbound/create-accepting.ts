@@ -44,7 +44,7 @@ type Parts = {
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage, onMembersAsked } = deps
+  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage, onMembersAsked, onLabelled } = deps
   const { recipients } = parts.sending
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
   const firstCallbacks = new FirstCallbacks({ store: parts.stores.firstCallbacks, clock, log })
@@ -67,7 +67,9 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock, localeOf }),
     outbound: acceptor,
     changes,
-    events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, onMembersAsked, clock, log }),
+    events: new ConversationEvents({
+      ...{ activity, conversations, answers, lostCallbacks, onMembersAsked, onLabelled, clock, log },
+    }),
     ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
     clock,

@@ -10,6 +10,7 @@ import type { People } from '../../bridge/people/people.ts'
 import type { Config } from '../../config/config.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream } from '../../core/downstream.ts'
+import type { ConversationLabels } from '../../core/labels.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
@@ -48,6 +49,8 @@ export type OutboundDeps = {
   onInboxRow: (instance: InstanceName, id: RowId) => void
   /** An agent asked for the members of a group. */
   onMembersAsked: (question: MembersQuestion) => void
+  /** The labels of a conversation were changed. */
+  onLabelled: (labels: ConversationLabels) => void
   /** Is created later. */
   activityListener: () => ActivityListener
   clock: Clock

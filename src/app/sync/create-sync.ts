@@ -1,4 +1,4 @@
-// Creates the parts that carry receipts, typing, pictures and names to the helpdesk.
+// Creates the parts that carry receipts, typing, pictures, names and labels to the helpdesk.
 
 import type { NameReconciliation } from '../../bridge/sync/names/name-reconciliation.ts'
 import type { NameUpdate } from '../../bridge/sync/names/name-update.ts'
@@ -8,6 +8,8 @@ import type { RealtimeReception } from '../../core/realtime.ts'
 import type { Ticker } from '../../lib/ticker.ts'
 import { createAvatars } from './create-avatars.ts'
 import type { AvatarSet } from './create-avatars.ts'
+import { createLabels } from './create-labels.ts'
+import type { LabelSet } from './create-labels.ts'
 import { createNames } from './create-names.ts'
 import { createTicks } from './create-ticks.ts'
 import { createTyping } from './create-typing.ts'
@@ -24,6 +26,7 @@ export type SyncSet = {
   typing: Pick<TypingSet, 'received' | 'activity' | 'connectionChanged'>
   nameReconciliation: NameReconciliation
   nameUpdate: NameUpdate
+  labels: Pick<LabelSet, 'reception' | 'onLabelled'>
 }
 
 export function createSync(parts: SyncParts): SyncSet {
@@ -31,6 +34,7 @@ export function createSync(parts: SyncParts): SyncSet {
   const typing = createTyping(parts)
   const avatars = createAvatars(parts)
   const names = createNames(parts)
+  const labels = createLabels(parts)
   for (const part of [ticks.worker, ticks.intake, names.sync]) parts.stack.use(part)
   if (avatars) parts.stack.use(avatars.avatars)
   return {
@@ -45,10 +49,12 @@ export function createSync(parts: SyncParts): SyncSet {
       ...typing.perInstance,
       ...(avatars ? [avatars.avatars, avatars.resync] : []),
       ...[names.sync, names.reconciliation],
+      ...labels.perInstance,
     ],
-    workers: [ticks.ticker, names.worker],
+    workers: [ticks.ticker, names.worker, ...labels.workers],
     typing,
     nameReconciliation: names.reconciliation,
     nameUpdate: names.update,
+    labels,
   }
 }

@@ -60,6 +60,7 @@ type Deps = {
 }
 
 type OutdatedListener = (chat: ChatContact) => void
+type KnownListener = (chat: ChatContact) => void
 
 const maxCached = 20_000
 const cachedMs = 3_600_000
@@ -76,6 +77,7 @@ export class ConversationDirectory implements PerInstance {
   readonly #heardResolved: BoundedMap<number>
   readonly #lanes = new KeyedLanes()
   readonly #outdatedListeners: OutdatedListener[] = []
+  readonly #knownListeners: KnownListener[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -86,6 +88,11 @@ export class ConversationDirectory implements PerInstance {
   /** The listener is called when the contact of a chat seems to have an old name. It must return quickly. */
   onOutdatedName(listener: OutdatedListener): void {
     this.#outdatedListeners.push(listener)
+  }
+
+  /** The listener is called when the chat has another conversation, or when the conversation is looked up again after a while. */
+  onKnown(listener: KnownListener): void {
+    this.#knownListeners.push(listener)
   }
 
   /**
@@ -261,6 +268,7 @@ export class ConversationDirectory implements PerInstance {
     const open = { id: known.conversationId, sourceId: known.sourceId, newest }
     const entry: Entry = { known, open, checkedAt, merged: formerOf(chat) }
     this.#entries.set(textOf(key), entry)
+    for (const listener of this.#knownListeners) listener(chat)
     await this.#compareName(chat, key.destination, known.sourceId)
     return entry
   }

@@ -10,6 +10,7 @@ import type { SendAnswer } from './accept/send-answer.ts'
 import { parseChat } from '../../core/address.ts'
 import { isUnderImport } from '../../core/history/import-state.ts'
 import type { OutgoingCommand } from '../../core/helpdesk/callback.ts'
+import type { ConversationLabels } from '../../core/labels.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -24,6 +25,7 @@ type Deps = {
   answers: Pick<AnswerRoutes, 'findRoute' | 'ownerOf'>
   lostCallbacks: Pick<LostCallbacks, 'heard'>
   onMembersAsked: (question: MembersQuestion) => void
+  onLabelled: (labels: ConversationLabels) => void
   clock: Clock
   log: Log
 }
@@ -43,17 +45,16 @@ export class ConversationEvents {
   /** In the background, and only for conversations of the destination of the instance. */
   follow(route: Route, command: Observed): void {
     if (!isOurs(route, command)) return
-    const { conversations, log } = this.#deps
-    const { destination, sender } = route
+    const { conversations } = this.#deps
+    const { destination } = route
     const { conversationId } = command.conversation
     if ('isResolved' in command && command.isResolved && destination && conversationId !== null) {
       conversations.mayBeResolved(destination.key, conversationId)
     }
+    if ('labels' in command) this.#inBackground(route, this.#labelled(route, command))
     if (command.kind === 'status') return
     const observed = command.kind === 'note' ? this.#ask(route, command) : this.#observe(route, command)
-    observed.catch((err: unknown) => {
-      log.debug({ err, instance: sender.name }, 'what an agent does could not be shown')
-    })
+    this.#inBackground(route, observed)
   }
 
   /** A message was accepted that began to be handled at `startedAt`. */
@@ -72,6 +73,21 @@ export class ConversationEvents {
     if (hasUnread && destination && conversation.conversationId !== null) {
       activity.seen(destination, conversation.conversationId, clock.now())
     }
+  }
+
+  #inBackground({ sender }: Route, work: Promise<void>): void {
+    work.catch((err: unknown) => {
+      this.#deps.log.debug({ err, instance: sender.name }, 'what an agent does could not be shown')
+    })
+  }
+
+  async #labelled(route: Route, { conversation, labels }: Command<'seen' | 'status'>): Promise<void> {
+    const { answers, onLabelled } = this.#deps
+    const { conversationId } = conversation
+    const { sender, destination, ref } = await answers.ownerOf(route, conversationId)
+    if (!labels || !destination || !ref || conversationId === null) return
+    const at = { instance: sender.name, chat: ref.chatId, destination: destination.key, conversationId }
+    onLabelled({ ...at, ...labels })
   }
 
   /** Only the conversation of a group has members to ask for. */

@@ -18,6 +18,9 @@ export type CallbackConversation = {
 
 export type Attachment = { url: string; mimeType: string | null; fileName: string | null; size: number | null }
 
+/** A change of the labels of a conversation, by their titles. */
+export type LabelEdit = { before: readonly string[]; after: readonly string[] }
+
 /** A message as an agent wrote it. */
 export type WrittenMessage = {
   conversation: CallbackConversation
@@ -54,9 +57,23 @@ export type OutgoingCommand =
       isTranslated: boolean
     } & WrittenMessage)
   /** An agent saw the conversation up to a time in milliseconds; null for all of it. */
-  | { kind: 'seen'; conversation: CallbackConversation; recipient: Recipient; at: number | null; isResolved: boolean }
+  | {
+      kind: 'seen'
+      conversation: CallbackConversation
+      recipient: Recipient
+      at: number | null
+      isResolved: boolean
+      /** The labels have changed too. */
+      labels?: LabelEdit
+    }
   /** Callbacks are unordered: the conversation may have another status by now. */
-  | { kind: 'status'; conversation: CallbackConversation; recipient: Recipient; isResolved: boolean }
+  | {
+      kind: 'status'
+      conversation: CallbackConversation
+      recipient: Recipient
+      isResolved: boolean
+      labels?: LabelEdit
+    }
   | { kind: 'typing'; conversation: CallbackConversation; recipient: Recipient; typing: boolean }
   /** An agent asks the service for something in a private note. A note is never sent to the network. */
   | {

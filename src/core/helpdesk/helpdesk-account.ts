@@ -37,6 +37,10 @@ export type HelpdeskAccount = {
   /** The ids of all agents and administrators of the account. */
   agentIds(): Promise<number[]>
   memberIds(inboxId: number): Promise<number[]>
+  /** The titles of the labels that agents see and can set. */
+  labels(): Promise<string[]>
+  /** False when the token's owner may not create labels, or when the helpdesk takes no such title. */
+  createLabel(title: string): Promise<boolean>
   /** Adds members; those who are members already stay. */
   addMembers(inboxId: number, userIds: readonly number[]): Promise<void>
 }

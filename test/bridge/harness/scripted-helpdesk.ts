@@ -163,6 +163,8 @@ export class ScriptedHelpdesk implements Downstream {
         await this.agents.setStatus(...change)
       },
       deleteMessage: () => ask('deleteMessage'),
+      labels: () => Promise.resolve([]),
+      setLabels: () => Promise.resolve(),
       markSeen: () => ask('markSeen'),
       markUnread: () => ask('markUnread'),
       setTyping: () => ask('setTyping'),

@@ -182,7 +182,14 @@ test('calls that came while the service was away are not rejected, whether they 
 })
 
 test('a caller who hangs up at once, and a call that the owner takes, get no rejection and no text', async () => {
-  for (const finish of [(call: SimCall) => call.end(), (call: SimCall) => call.takeElsewhere()]) {
+  for (const finish of [
+    (call: SimCall) => {
+      call.end()
+    },
+    (call: SimCall) => {
+      call.takeElsewhere()
+    },
+  ]) {
     await using opened = await open(answering)
     const { world, maria } = opened
     const call = maria.call(world.phone)

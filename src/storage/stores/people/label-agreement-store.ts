@@ -20,6 +20,9 @@ export type DueLabels = { chat: ChatId; agreement: LabelAgreement; mark: RowId; 
 /** When to look again, after how many looks that failed; null when nothing is left to do. */
 export type NextLook = { at: number; attempts: number } | null
 
+/** Chats in which something may have changed. `mark` is a new text. */
+export type DueMarks = { chats: readonly ChatId[]; mark: RowId; at: number }
+
 type Key = { instance: InstanceName; chat: ChatId }
 
 const nothingAgreed = { destination: null, conversation_id: null, titles: '[]', attempts: 0 }
@@ -48,17 +51,8 @@ export class LabelAgreementStore {
   }
 
   /** Something may have changed in these chats. */
-  async markDue(instance: InstanceName, chats: readonly ChatId[], mark: RowId, at: number): Promise<void> {
-    const rows = chats.map((chat) => ({ instance, chat, ...nothingAgreed, mark, due_at: at }))
-    const pieces = Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, n) =>
-      this.#database.query
-        .insertInto('label_agreements')
-        .values(rows.slice(n * rowsAtOnce, (n + 1) * rowsAtOnce))
-        .onConflict((conflict) =>
-          conflict.columns(['instance', 'chat']).doUpdateSet({ mark, due_at: at, attempts: 0 }),
-        ),
-    )
-    if (pieces.length > 0) await this.#writer.write(...pieces)
+  async markDue(instance: InstanceName, marks: DueMarks): Promise<void> {
+    if (marks.chats.length > 0) await this.#writer.write(...dueSteps(this.#database, instance, marks))
   }
 
   /** The chats to be looked at now, the longest due first. */
@@ -66,6 +60,13 @@ export class LabelAgreementStore {
     const query = this.#database.query.selectFrom('label_agreements').selectAll().where('instance', '=', instance)
     const rows = await this.#database.read(query.where('due_at', '<=', now).orderBy('due_at').limit(limit))
     return rows.map((row) => ({ chat: row.chat, agreement: toAgreement(row), mark: row.mark, attempts: row.attempts }))
+  }
+
+  /** When the next chat is due; null when none is. */
+  async nextDueAt(instance: InstanceName): Promise<number | null> {
+    const query = this.#database.query.selectFrom('label_agreements').select('due_at').where('instance', '=', instance)
+    const [row] = await this.#database.read(query.where('due_at', 'is not', null).orderBy('due_at').limit(1))
+    return row?.due_at ?? null
   }
 
   /** A look has ended. If the chat was marked again meanwhile, it stays due. */
@@ -82,6 +83,17 @@ export class LabelAgreementStore {
     const update = this.#database.query.updateTable('label_agreements').set(columns)
     await this.#writer.write(update.where('instance', '=', instance).where('chat', '=', chat))
   }
+}
+
+/** The steps of a write that marks the chats. */
+export function dueSteps({ query }: Database, instance: InstanceName, { chats, mark, at }: DueMarks) {
+  const rows = chats.map((chat) => ({ instance, chat, ...nothingAgreed, mark, due_at: at }))
+  return Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, n) =>
+    query
+      .insertInto('label_agreements')
+      .values(rows.slice(n * rowsAtOnce, (n + 1) * rowsAtOnce))
+      .onConflict((conflict) => conflict.columns(['instance', 'chat']).doUpdateSet({ mark, due_at: at, attempts: 0 })),
+  )
 }
 
 function toAgreement(row: Selectable<LabelAgreementTable>): LabelAgreement {

@@ -3,6 +3,8 @@
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import { dueSteps } from './label-agreement-store.ts'
+import type { DueMarks } from './label-agreement-store.ts'
 
 /** `title` is how the helpdesk calls the label; null when the label was deleted. */
 export type StoredLabel = { id: string; name: string; title: string | null }
@@ -55,13 +57,16 @@ export class LabelStore {
     return (await this.#database.read(this.#labelledChats(instance))).map(toLabelledChat)
   }
 
-  async update(instance: InstanceName, { labels, labelled, unlabelled, isWhole }: LabelUpdate): Promise<void> {
+  /** In one commit with the marks of the chats that must be looked at because of it. */
+  async update(instance: InstanceName, update: LabelUpdate, due: DueMarks): Promise<void> {
+    const { labels, labelled, unlabelled, isWhole } = update
     const chats = this.#database.query.deleteFrom('labelled_chats').where('instance', '=', instance)
     const removals = unlabelled.map(({ jid, labelId }) => chats.where('jid', '=', jid).where('label_id', '=', labelId))
     await this.#writer.write(
       ...inPieces(labels).map((piece) => this.#saveLabels(instance, piece)),
       ...(isWhole ? [chats] : removals),
       ...inPieces(labelled).map((piece) => this.#saveChats(instance, piece)),
+      ...dueSteps(this.#database, instance, due),
     )
   }
 

@@ -73,6 +73,7 @@ export class BedProcess {
       onInboxRow: (name, id) => {
         this.inbound.inbound.acceptIfStored(name, id)
       },
+      onLabelled: () => undefined,
       activityListener: () => subscriptions,
       stack: this.#owned,
     })

@@ -1,0 +1,114 @@
+// Stores what the network and the helpdesk tell about labels, and which chats must be looked at because of it.
+
+import { groupChatId, parseChat } from '../../../core/address.ts'
+import type { ChatId, InstanceName, Jid, RowId } from '../../../core/ids.ts'
+import type { ConversationLabels, LabelNews, LabelReception } from '../../../core/labels.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
+import type { LabelAgreementStore } from '../../../storage/stores/people/label-agreement-store.ts'
+import type { LabelStore } from '../../../storage/stores/people/label-store.ts'
+import type { People } from '../../people/people.ts'
+import type { RealtimeCounts } from '../realtime-counts.ts'
+import type { LabelWrites } from './label-writes.ts'
+import { workOut } from './label-update.ts'
+import type { KnownLabels } from './label-update.ts'
+
+type Deps = {
+  labels: Pick<LabelStore, 'labels' | 'labelledChats' | 'update'>
+  agreements: Pick<LabelAgreementStore, 'agreedChats' | 'markDue'>
+  people: Pick<People, 'lookUpAll'>
+  writes: Pick<LabelWrites, 'heard'>
+  counts: Pick<RealtimeCounts, 'count'>
+  /** Chats of the instance are due. */
+  wake: (instance: InstanceName) => void
+  newMark: () => RowId
+  clock: Clock
+  log: Log
+}
+
+export class LabelIntake implements LabelReception, PerInstance {
+  readonly #deps: Deps
+  readonly #lanes = new KeyedLanes()
+  /** Since the start of the process all labelled chats were marked once: agents may have changed labels before. */
+  readonly #isLookedThrough = new Set<InstanceName>()
+  /** Instances whose account has no labels. */
+  readonly #withoutLabels = new Set<InstanceName>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  keepsLabels(): boolean {
+    return true
+  }
+
+  onNoLabels(instance: InstanceName): void {
+    if (this.#withoutLabels.has(instance)) return
+    this.#withoutLabels.add(instance)
+    this.#deps.counts.count(instance, 'labels', 'not_business')
+    this.#deps.log.info({ instance }, 'labels are not synced: this is no WhatsApp Business account')
+  }
+
+  onLabels(instance: InstanceName, news: LabelNews): Promise<void> {
+    this.#withoutLabels.delete(instance)
+    return this.#lanes.run(instance, () => this.#take(instance, news))
+  }
+
+  /** The labels of a conversation were changed at the helpdesk. */
+  onLabelled(labels: ConversationLabels): void {
+    const isNews = this.#deps.writes.heard(labels)
+    if (isNews) this.chatChanged(labels.instance, labels.chat)
+  }
+
+  /** The labels of a chat may be others now, or the chat may have another conversation. */
+  chatChanged(instance: InstanceName, chat: ChatId): void {
+    const { agreements, clock, newMark, wake, log } = this.#deps
+    if (this.#withoutLabels.has(instance)) return
+    agreements.markDue(instance, { chats: [chat], mark: newMark(), at: clock.now() }).then(
+      () => {
+        wake(instance)
+      },
+      (err: unknown) => {
+        log.warn({ err, instance }, 'a change of labels is not noted')
+      },
+    )
+  }
+
+  leave(instance: InstanceName): void {
+    this.#isLookedThrough.delete(instance)
+    this.#withoutLabels.delete(instance)
+  }
+
+  async #take(instance: InstanceName, news: LabelNews): Promise<void> {
+    const { labels, clock, newMark, wake } = this.#deps
+    const known: KnownLabels = {
+      labels: await labels.labels(instance),
+      chats: news.changes.length > 0 || news.isWhole ? await labels.labelledChats(instance) : [],
+    }
+    const { update, affected } = workOut(known, news)
+    const isFirst = !this.#isLookedThrough.has(instance)
+    const all = isFirst ? await this.#allChats(instance) : []
+    // What the service itself has changed is looked at already.
+    const changed = news.isOwn ? [] : await this.#chatsOf(instance, affected)
+    const chats = [...new Set([...changed, ...all])]
+    await labels.update(instance, update, { chats, mark: newMark(), at: clock.now() })
+    this.#isLookedThrough.add(instance)
+    wake(instance)
+  }
+
+  async #allChats(instance: InstanceName): Promise<ChatId[]> {
+    const { labels, agreements } = this.#deps
+    const jids = (await labels.labelledChats(instance)).map(({ jid }) => jid)
+    return [...(await agreements.agreedChats(instance)), ...(await this.#chatsOf(instance, new Set(jids)))]
+  }
+
+  /** Our keys of the chats. A person whom we do not know has no conversation either. */
+  async #chatsOf(instance: InstanceName, jids: ReadonlySet<Jid>): Promise<ChatId[]> {
+    const chats = [...jids].map(parseChat).filter((chat) => chat !== undefined)
+    const people = chats.filter((chat) => chat.kind === 'person')
+    const recordOf = await this.#deps.people.lookUpAll(instance, people)
+    return chats.flatMap((chat) => (chat.kind === 'group' ? groupChatId(chat.id) : (recordOf(chat)?.id ?? [])))
+  }
+}

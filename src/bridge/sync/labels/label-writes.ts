@@ -1,0 +1,63 @@
+// Remembers which labels the service wrote into conversations, and notices what its write destroyed.
+//
+// The helpdesk replaces all labels of a conversation at once. What an agent changes between our read and our write is undone.
+// The callback of our write says what was there before it, so the change of the agent can be made again.
+
+import type { ConversationLabels } from '../../../core/labels.ts'
+import type { DestinationKey } from '../../../core/ids.ts'
+import { BoundedMap } from '../../../lib/bounded-map.ts'
+import type { Clock } from '../../../lib/clock.ts'
+
+type At = { destination: DestinationKey; conversationId: number }
+type Write = { seen: readonly string[]; written: readonly string[] }
+/** Changes of agents that our write has undone. */
+type Undone = { added: readonly string[]; removed: readonly string[] }
+
+const maxRemembered = 5000
+/** Callbacks come within seconds, or after some minutes of repetitions. */
+const rememberedMs = 10 * 60_000
+
+export class LabelWrites {
+  readonly #writes: BoundedMap<Write>
+  readonly #undone: BoundedMap<Undone>
+
+  constructor({ clock }: { clock: Clock }) {
+    this.#writes = new BoundedMap({ clock, max: maxRemembered, ttlMs: rememberedMs })
+    this.#undone = new BoundedMap({ clock, max: maxRemembered, ttlMs: rememberedMs })
+  }
+
+  /** The service is about to replace the labels that it has seen. */
+  begin(at: At, seen: readonly string[], written: readonly string[]): void {
+    this.#writes.set(keyOf(at), { seen, written })
+  }
+
+  /** Whether the chat must be looked at because of the callback: not if it tells of our own write, which undid nothing. */
+  heard({ before, after, ...at }: ConversationLabels): boolean {
+    const write = this.#writes.get(keyOf(at))
+    if (!write || !isSame(write.written, after)) return true
+    const added = before.filter((title) => !write.seen.includes(title) && !write.written.includes(title))
+    const removed = write.seen.filter((title) => write.written.includes(title) && !before.includes(title))
+    if (added.length + removed.length === 0) return false
+    this.#undone.set(keyOf(at), { added, removed })
+    return true
+  }
+
+  /** The labels as agents have left them, given those that the helpdesk shows. */
+  restored(at: At, shown: readonly string[]): string[] {
+    const { added = [], removed = [] } = this.#undone.get(keyOf(at)) ?? {}
+    return [...new Set([...shown, ...added])].filter((title) => !removed.includes(title))
+  }
+
+  /** What was undone is at the helpdesk again. */
+  settled(at: At): void {
+    this.#undone.delete(keyOf(at))
+  }
+}
+
+function keyOf({ destination, conversationId }: At): string {
+  return `${destination}|${conversationId}`
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return new Set(one).symmetricDifference(new Set(other)).size === 0
+}
