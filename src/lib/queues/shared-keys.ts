@@ -48,7 +48,7 @@ export class SharedKeys {
   async #closeOne<T>(key: string, work: () => Promise<T>): Promise<T> {
     for (let closed = this.closed(key); closed; closed = this.closed(key)) await closed
     const entry = this.#entryOf(key)
-    const open = Promise.withResolvers<void>()
+    const open = Promise.withResolvers<undefined>()
     entry.closed = open.promise
     try {
       if (entry.users > 0) {
@@ -61,7 +61,7 @@ export class SharedKeys {
       entry.onIdle = undefined
       entry.closed = undefined
       this.#tidyUp(key, entry)
-      open.resolve()
+      open.resolve(undefined)
     }
   }
 

@@ -59,7 +59,8 @@ const opened = ({ contacts }: Stores, id: string) =>
   contacts.saveConversation(1, conversation(id), inConversation, 1000)
 
 const call = (callId: string) => ({ instance: 'shop', callId })
-const rejecting = ({ rejectedCalls }: Stores, id: string) => rejectedCalls.claim(call(id), { phone: id, lid: null }, 1000)
+const rejecting = ({ rejectedCalls }: Stores, id: string) =>
+  rejectedCalls.claim(call(id), { phone: id, lid: null }, 1000)
 const rejected = async (stores: Stores, id: string) => {
   await rejecting(stores, id)
   await stores.rejectedCalls.confirm(call(id), { at: 1001, textOnceInMs: 10 })
@@ -84,7 +85,11 @@ const rejectedCallCalls: Readonly<Record<string, StoreCall>> = {
     given: rejected,
     run: ({ rejectedCalls }, id) => rejectedCalls.settleText(call(id), 'given'),
   },
-  'RejectedCallStore.prune': { kind: 'repeated', given: rejected, run: ({ rejectedCalls }) => rejectedCalls.prune(2000) },
+  'RejectedCallStore.prune': {
+    kind: 'repeated',
+    given: rejected,
+    run: ({ rejectedCalls }) => rejectedCalls.prune(2000),
+  },
 }
 
 const inboxCalls: Readonly<Record<string, StoreCall>> = {
