@@ -1,7 +1,7 @@
 // Keeps messages and new conversations away from a contact while the helpdesk merges it into another one.
 //
-// Chatwoot moves the conversations and the messages of the contact and then removes the contact. It removes with it whatever the
-// contact got in between. So whoever gives a contact something passes this gate.
+// Chatwoot moves the conversations and the messages of the contact and then removes the contact. It removes with it what the
+// contact got in between. So a part that gives a contact a message or a conversation passes this gate.
 
 import type { DestinationKey } from '../../core/ids.ts'
 import { SharedKeys } from '../../lib/queues/shared-keys.ts'
@@ -34,7 +34,7 @@ export class MergeGate {
     }
   }
 
-  /** Runs the merge while nobody gives the contact anything. `conversations` is asked when it gets no new one any more. */
+  /** Runs the merge while the contact gets nothing. `conversations` is asked when it gets no new one any more. */
   merge<T>(
     destination: DestinationKey,
     contactId: number,

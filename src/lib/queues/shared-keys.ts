@@ -1,5 +1,5 @@
-// Work that shares a key runs side by side. Work that must be alone closes the key: it waits until nobody uses the key, and
-// whoever comes meanwhile waits until it is done.
+// Work that shares a key runs side by side. Work that must be alone closes the key: it waits until the work that uses the key has
+// ended, and work that comes meanwhile waits until the key is open again.
 
 import { orAbort } from '../abort.ts'
 import { getOrCreate } from '../keyed.ts'

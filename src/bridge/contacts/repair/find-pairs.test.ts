@@ -69,7 +69,7 @@ describe('two contacts stay two', () => {
   test('with different phone numbers, even if they share an anonymous id', async () => {
     const two = [contact(1, { phone, lids: [lid] }), contact(2, { phone: '5511900000000', lids: [lid] })]
     assert.deepEqual(await show(two, stated), [])
-    // Nobody knows to which of the two the anonymous id belongs.
+    // It is not known to which of the two the anonymous id belongs.
     assert.deepEqual(await show([...two, contact(3, { lids: [lid] })]), [])
     assert.deepEqual(await show([...two, contact(3, { lids: [lid] })], stated), [[1, 3, 'same_address', null]])
   })
