@@ -154,7 +154,17 @@ function createConversations(
   const merger = new ContactMerger({ store, join, epoch, log })
   const opener = new ConversationOpener({ store, gate, epoch, clock, settingsOf, lateCommitMs })
   const names = new ContactNames({ store, epoch })
-  const directory = new ConversationDirectory({ store, merger, opener, names, callbacks, epoch, clock, log, settingsOf })
+  const directory = new ConversationDirectory({
+    store,
+    merger,
+    opener,
+    names,
+    callbacks,
+    epoch,
+    clock,
+    log,
+    settingsOf,
+  })
   const groupWord = (instance: InstanceName) => textsOf[settingsOf(instance).locale].group
   const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (instance) => ownPerson(parts, instance) })
   join.onJoined((destination, contactId) => {

@@ -82,7 +82,11 @@ export class ConversationDirectory implements PerInstance {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#entries = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: cachedMs })
-    this.#heardResolved = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: Math.max(...Object.values(trustedMs)) })
+    this.#heardResolved = new BoundedMap({
+      clock: deps.clock,
+      max: maxCached,
+      ttlMs: Math.max(...Object.values(trustedMs)),
+    })
   }
 
   /** The listener is called when the contact of a chat seems to have an old name. It must return quickly. */

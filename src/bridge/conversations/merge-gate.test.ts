@@ -8,7 +8,7 @@ const noConversations = () => Promise.resolve([])
 
 test('a contact that is merged while a conversation is to be opened is found again', async () => {
   const gate = new MergeGate()
-  const merged = Promise.withResolvers<void>()
+  const merged = Promise.withResolvers<undefined>()
   const contacts = [1]
   const merging = gate.merge('desk', 1, noConversations, async () => {
     await merged.promise
@@ -19,7 +19,7 @@ test('a contact that is merged while a conversation is to be opened is found aga
   const opening = gate.withContact('desk', find, ({ id }) => Promise.resolve(found.push(id)))
   await setImmediate()
   assert.equal(found.length, 0)
-  merged.resolve()
+  merged.resolve(undefined)
   await Promise.all([merging, opening])
   assert.deepEqual(found, [2])
 })
@@ -27,7 +27,7 @@ test('a contact that is merged while a conversation is to be opened is found aga
 test('a merge waits for the conversation that is being opened, and then closes that one too', async () => {
   const gate = new MergeGate()
   const log: string[] = []
-  const opened = Promise.withResolvers<void>()
+  const opened = Promise.withResolvers<undefined>()
   const conversations: number[] = []
   const opening = gate.withContact(
     'desk',
@@ -38,7 +38,7 @@ test('a merge waits for the conversation that is being opened, and then closes t
     },
   )
   await setImmediate()
-  const ended = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<undefined>()
   const merging = gate.merge(
     'desk',
     1,
@@ -50,7 +50,7 @@ test('a merge waits for the conversation that is being opened, and then closes t
   )
   await setImmediate()
   assert.equal(log.length, 0)
-  opened.resolve()
+  opened.resolve(undefined)
   await opening
   await setImmediate()
   const say = (text: string) => () => Promise.resolve(log.push(text))
@@ -58,7 +58,7 @@ test('a merge waits for the conversation that is being opened, and then closes t
   await gate.post('other desk', 7, say('elsewhere'), never)
   await setImmediate()
   assert.deepEqual(log, ['merge', 'elsewhere'])
-  ended.resolve()
+  ended.resolve(undefined)
   await Promise.all([merging, post])
   assert.deepEqual(log, ['merge', 'elsewhere', 'post'])
 })

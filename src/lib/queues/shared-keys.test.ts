@@ -5,13 +5,18 @@ import { SharedKeys } from './shared-keys.ts'
 
 /** Work that ends when the test says so. */
 function held(log: string[], name: string) {
-  const end = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<undefined>()
   const work = async () => {
     log.push(`${name} begins`)
     await end.promise
     log.push(`${name} ends`)
   }
-  return { work, end: end.resolve }
+  return {
+    work,
+    end: () => {
+      end.resolve(undefined)
+    },
+  }
 }
 
 test('users of a key run side by side, and other keys are not concerned', async () => {

@@ -1,5 +1,5 @@
-// Work that shares a key runs side by side. Work that must be alone closes the key: it waits until no other work
-// uses the key, and work that comes meanwhile waits until it is done.
+// Work that shares a key runs side by side. Work that must be alone closes the key: it waits until the work that uses the key has
+// ended, and work that comes meanwhile waits until the key is open again.
 
 import { orAbort } from '../abort.ts'
 import { getOrCreate } from '../keyed.ts'
@@ -48,7 +48,7 @@ export class SharedKeys {
   async #closeOne<T>(key: string, work: () => Promise<T>): Promise<T> {
     for (let closed = this.closed(key); closed; closed = this.closed(key)) await closed
     const entry = this.#entryOf(key)
-    const open = Promise.withResolvers<void>()
+    const open = Promise.withResolvers<undefined>()
     entry.closed = open.promise
     try {
       if (entry.users > 0) {
@@ -61,7 +61,7 @@ export class SharedKeys {
       entry.onIdle = undefined
       entry.closed = undefined
       this.#tidyUp(key, entry)
-      open.resolve()
+      open.resolve(undefined)
     }
   }
 

@@ -41,8 +41,8 @@ test('a contact with several numbers names them', () => {
   assert.deepEqual(found, { ...person, otherPhones: ['5511900000000'] })
 })
 
-test('contacts of the service and of other bridges, of nobody or of several chats stand for nobody', () => {
-  const nobody: Partial<ListedContact>[] = [
+test('contacts of the service and of other bridges, of no chat or of several chats have no identity', () => {
+  const unclear: Partial<ListedContact>[] = [
     { identifier: 'service-ops-shop', sourceIds: ['service-ops-shop'] },
     { sourceIds: ['service-ops-shop'], phone: `+${phone}` },
     { identifier: 'whatsapp.integration' },
@@ -53,5 +53,5 @@ test('contacts of the service and of other bridges, of nobody or of several chat
     { sourceIds: ['group-1', phone] },
     { sourceIds: ['group-1'], phone: `+${phone}` },
   ]
-  for (const facts of nobody) assert.equal(read(facts), undefined, JSON.stringify(facts))
+  for (const facts of unclear) assert.equal(read(facts), undefined, JSON.stringify(facts))
 })

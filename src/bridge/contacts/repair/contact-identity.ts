@@ -20,7 +20,7 @@ type PersonIdentity = {
 
 export type ContactIdentity = { kind: 'group'; id: string } | PersonIdentity
 
-/** Undefined for a contact that stands for no address of the network, or for more than one chat. */
+/** Undefined for a contact that stands for no chat of the network, or for more than one. */
 export function identityOf(contact: ListedContact): ContactIdentity | undefined {
   if (isOfService(contact)) return undefined
   const forms = otherBridges.map((bridge) => formsOf[bridge].recognise(contact))
@@ -50,16 +50,16 @@ function personOf(contact: ListedContact, chats: readonly Chat[]): PersonIdentit
   const confirmed = [...new Set(people.flatMap(({ phone }) => phone ?? []))]
   const shown = shownPhone(contact, lids)
   const number = shown ?? confirmed[0]
-  if (number === undefined) return lids.length === 0 ? undefined : { ...nobody, lids }
+  if (number === undefined) return lids.length === 0 ? undefined : { ...withoutPhone, lids }
   const spellings = confirmed.filter((each) => isSameNumber(each, number))
   const phone = spellings.find((each) => each === number) ?? spellings[0] ?? number
   const otherPhones = confirmed.filter((each) => !isSameNumber(each, number)).sort()
   return { kind: 'person', phone, isConfirmed: spellings.length > 0, otherPhones, lids }
 }
 
-const nobody = { kind: 'person', phone: null, isConfirmed: false, otherPhones: [] } as const
+const withoutPhone = { kind: 'person', phone: null, isConfirmed: false, otherPhones: [] } as const
 
-/** Evolution API makes a phone number of the digits of an anonymous id. That number belongs to no person. */
+/** Evolution API makes a phone number of the digits of an anonymous id. No person has that number. */
 function shownPhone({ phone }: ListedContact, lids: readonly string[]): string | undefined {
   const digits = /^\+([1-9]\d{4,14})$/.exec(phone ?? '')?.[1]
   return digits === undefined || lids.includes(digits) ? undefined : digits
