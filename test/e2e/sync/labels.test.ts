@@ -141,6 +141,18 @@ test('changes on the phone and by agents while the account is away arrive after 
   await bothHave(world, conversation, 'Hot', 'cold')
 })
 
+test('what an agent changed while the service was away is found after the start', async () => {
+  await using world = await openLabels()
+  const conversation = await opened(world)
+  const { phone, bob } = world
+  phone.labels.mark(phone.labels.create('VIP'), bob.user.pnJid)
+  await bothHave(world, conversation, 'VIP')
+  await world.stop()
+  await setByAgent(world, conversation, 'cold')
+  await world.restart()
+  await bothHave(world, conversation, 'cold')
+})
+
 test('labels from before the sync was switched on are united', async () => {
   await using world = await openLabels({ environment: { SERVICE_LABELS_SYNC: 'false' } })
   const conversation = await opened(world)
