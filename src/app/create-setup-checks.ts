@@ -59,7 +59,10 @@ export function createSetupChecks({ config, clock, log, stack }: Base, parts: Pa
   return { checks, findings, watch, worker }
 }
 
-function createDestinationChecks(config: Config, { settingsOf, downstream, routing, instances }: Parts): DestinationChecks {
+function createDestinationChecks(
+  config: Config,
+  { settingsOf, downstream, routing, instances }: Parts,
+): DestinationChecks {
   return new DestinationChecks({
     downstream,
     routing,

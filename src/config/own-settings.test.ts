@@ -10,7 +10,9 @@ const ruleOf = (field: string) => {
 }
 
 test('an instance can have these settings of its own, and the API knows them by these names', () => {
-  const marked = Object.fromEntries(ownSettingRules.map(({ field, variable, schema }) => [field, [variable, schema.type]]))
+  const marked = Object.fromEntries(
+    ownSettingRules.map(({ field, variable, schema }) => [field, [variable, schema.type]]),
+  )
   assert.deepEqual(marked, {
     conversation_mode: ['SERVICE_CONVERSATION_MODE', 'string'],
     new_conversation_status: ['SERVICE_NEW_CONVERSATION_STATUS', 'string'],
@@ -77,7 +79,12 @@ test('the value of the instance counts, and for every other setting that of the 
   }
   assert.deepEqual(chooseSettings(config, {}), ofService)
   const own = { sign_messages: false, ignore_jids: [], quote_style: 'text' }
-  assert.deepEqual(chooseSettings(config, own), { ...ofService, signMessages: false, ignoreJids: [], quoteStyle: 'text' })
+  assert.deepEqual(chooseSettings(config, own), {
+    ...ofService,
+    signMessages: false,
+    ignoreJids: [],
+    quoteStyle: 'text',
+  })
 })
 
 test('a stored value that this build does not know does not count', () => {

@@ -130,7 +130,10 @@ function withoutComments(code: string): string {
 function chosenSettingsReadIn(code: string): string[] {
   const named = [...code.matchAll(/\bsettingsOf\([\w.]+\)\.(\w+)/g)].map(([, key = '']) => key)
   const taken = [...code.matchAll(/\{([^{}]*)\} = (?:[\w#]+\.)*settingsOf\(/g)]
-  return [...named, ...taken.flatMap(([, list = '']) => [...list.matchAll(/(?:^|,)\s*(\w+)/g)].map(([, key = '']) => key))]
+  return [
+    ...named,
+    ...taken.flatMap(([, list = '']) => [...list.matchAll(/(?:^|,)\s*(\w+)/g)].map(([, key = '']) => key)),
+  ]
 }
 
 /** `config.http.port`, and `{ port } = config.http`. */

@@ -12,7 +12,7 @@ import { isStorageAway } from '../storage/is-storage-away.ts'
 import { judgeFailure, noFailures } from './helpdesk-failure.ts'
 
 /** Says to which helpdesk inbox an instance delivers, and waits while that helpdesk inbox is held. */
-export type JobDestinations = {
+type JobDestinations = {
   waitForTarget(
     instance: InstanceName,
     rest: <T>(wait: () => Promise<T>) => Promise<T>,

@@ -266,7 +266,9 @@ test('every class that keeps memory per instance is in the list of the compositi
       `the class in ${file} does not declare that it implements PerInstance`,
     )
   }
-  await using service = await Service.start({ environment: { SERVICE_HELPDESK_NOTICES: 'true', SERVICE_LABELS_SYNC: 'true' } })
+  await using service = await Service.start({
+    environment: { SERVICE_HELPDESK_NOTICES: 'true', SERVICE_LABELS_SYNC: 'true' },
+  })
   const listed = service.app.perInstance.map((part) => part.constructor.name)
   assert.deepEqual([...listed, ...unlistedParts.keys()].sort(), declared.sort())
 })

@@ -179,7 +179,9 @@ test('an address that a parallel caller creates for the same contact is tried ag
     [[conversation.id, contact.id]],
   )
   await bed.helpdesk.fault({ ...answer, method: 'POST', path: /conversations$/ })
-  await assert.rejects(bed.inbox.ensureConversation(contact, 'new', { except: [conversation.id] }), { failure: 'transient' })
+  await assert.rejects(bed.inbox.ensureConversation(contact, 'new', { except: [conversation.id] }), {
+    failure: 'transient',
+  })
 })
 
 test('after an uncertain creation no second conversation is made while the first may still appear', async () => {

@@ -26,8 +26,6 @@ const keepJobsMs = 86_400_000
 // Jobs must not slow down what agents do in the helpdesk.
 const requestsPerSec = 5
 
-export type JobSet = ReturnType<typeof createJobs>
-
 export function createJobs({ clock, log, stack }: Base, parts: Parts) {
   const { database, epoch, idFloorMs, runners, ownerTagOf } = parts
   const store = new JobStore(database, epoch)

@@ -15,7 +15,18 @@ const pruneMs = 3_600_000
 
 type NameParts = Pick<
   SyncParts,
-  | ('config' | 'settingsOf' | 'clock' | 'log' | 'database' | 'metrics' | 'people' | 'conversations' | 'contexts' | 'targetOf')
+  | (
+      | 'config'
+      | 'settingsOf'
+      | 'clock'
+      | 'log'
+      | 'database'
+      | 'metrics'
+      | 'people'
+      | 'conversations'
+      | 'contexts'
+      | 'targetOf'
+    )
   | ('contactNames' | 'headerHistory' | 'helpdeskDatabase')
 >
 

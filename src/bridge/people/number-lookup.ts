@@ -31,7 +31,7 @@ type Memory = {
 
 const minute = 60_000
 const hour = 60 * minute
-export const questionsPerMinute = 30
+const questionsPerMinute = 30
 /** Numbers rarely lose their account. A number without one may get it at any time. */
 const keepFoundMs = 24 * hour
 const keepMissingMs = hour

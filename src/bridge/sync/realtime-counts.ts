@@ -10,8 +10,7 @@ export type SyncResults = {
   read_receipt: 'ok' | 'no_contact' | 'no_conv' | 'filtered' | 'ds_error'
   /** `limit`: the network takes no more labels. `not_shown`: the helpdesk account does not have the label. */
   labels:
-    | ('ok' | 'duplicate' | 'no_contact' | 'no_conv' | 'not_business' | 'limit' | 'not_shown')
-    | ('wa_error' | 'ds_error')
+    ('ok' | 'duplicate' | 'no_contact' | 'no_conv' | 'not_business' | 'limit' | 'not_shown') | ('wa_error' | 'ds_error')
   retroactive_name:
     'ok' | 'duplicate' | 'skip_disabled' | 'skip_fullsync' | 'skip_empty_name' | 'no_contact' | 'ds_error'
 }

@@ -57,7 +57,7 @@ export type PairReason = (typeof pairReasons)[number]
  * two_accounts      the network uses both spellings of the number
  * spelling_unknown  it is not known which spelling of the number the network uses
  */
-export const pairRefusals = [
+const pairRefusals = [
   'different_emails',
   'one_is_blocked',
   'in_other_inbox',

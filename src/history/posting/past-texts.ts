@@ -2,7 +2,7 @@
 
 import type { Locale } from '../../bridge/inbound/compose/texts.ts'
 
-export type PastTexts = {
+type PastTexts = {
   /** Stands for a file that is not imported. `what` names its kind, `name` is its file name. */
   file: (what: string, name: string | null) => string
   /** A file was to be imported and could not be fetched. */

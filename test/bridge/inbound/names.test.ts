@@ -9,11 +9,11 @@ test('a name is shown as saved until it is taken out of the address book', async
   const person = { phone: '5511988887777', lid: null }
   await bed.receive(message('one', { chat }))
   await bed.posted(1)
-  bed.set.reception.onNames('a', [{ person, savedName: 'Mum' }])
+  void bed.set.reception.onNames('a', [{ person, savedName: 'Mum' }])
   await bed.settle()
   await bed.receive(message('two', { chat }))
   await bed.posted(2)
-  bed.set.reception.onNames('a', [{ person, savedName: null }])
+  void bed.set.reception.onNames('a', [{ person, savedName: null }])
   await bed.settle()
   await bed.receive(message('three', { chat }))
   await bed.posted(3)

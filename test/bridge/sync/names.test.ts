@@ -59,7 +59,7 @@ test('the header of a person who hides the number has the number that the group 
   bed.session = { groupInfo: (id) => Promise.resolve({ id, subject: 'Team', members: [member] }) }
   await bed.receive(message('one', { chat: group, sender: hidden }))
   await bed.drained()
-  bed.set.reception.onNames('a', [{ person: hidden, savedName: 'Mum' }])
+  void bed.set.reception.onNames('a', [{ person: hidden, savedName: 'Mum' }])
   await names.counted({ ok: 1 })
   assert.deepEqual(names.changes.map(({ from, to }) => [from, to])[0], [
     '`+55119∙∙∙∙77 · ~Maria`',
@@ -73,7 +73,7 @@ test('a header stays while the network cannot tell the number of a person who hi
   const hidden = { phone: null, lid: '1001' }
   await bed.receive(message('one', { chat: group, sender: hidden }))
   await bed.drained()
-  bed.set.reception.onNames('a', [{ person: hidden, savedName: 'Mum' }])
+  void bed.set.reception.onNames('a', [{ person: hidden, savedName: 'Mum' }])
   await names.counted({ duplicate: 1 })
   assert.deepEqual(names.changes, [])
 })
@@ -90,7 +90,7 @@ test('headers that are too old are neither rewritten nor kept', async () => {
   await bed.pass(3_600_001)
   for (const text of ['one', 'two', 'three']) await bed.receive(message(text, { chat: group }))
   await bed.drained()
-  bed.set.reception.onNames('a', [{ person: { phone, lid: null }, savedName: 'Mum' }])
+  void bed.set.reception.onNames('a', [{ person: { phone, lid: null }, savedName: 'Mum' }])
   await names.counted({ ok: 1 })
   assert.equal(names.changes.length, 2)
   assert.equal(await kept(), 4)
@@ -106,7 +106,7 @@ test('more names at once than a queue holds count as those of a whole address bo
   const { promise, resolve } = Promise.withResolvers<undefined>()
   bed.helpdesk.script = (call) => (call === 'findContact' ? promise : undefined)
   const person = { phone, lid: null }
-  bed.set.reception.onNames(
+  void bed.set.reception.onNames(
     'a',
     Array.from({ length: 1010 }, (_, at) => ({ person, savedName: `Name ${at}` })),
   )
@@ -125,7 +125,7 @@ test('names of an instance that leaves are not brought to the helpdesk any more'
   const { promise, resolve } = Promise.withResolvers<undefined>()
   bed.helpdesk.script = (call) => (call === 'findContact' ? promise : undefined)
   const person = { phone, lid: null }
-  for (const savedName of ['One', 'Two', 'Three']) bed.set.reception.onNames('a', [{ person, savedName }])
+  for (const savedName of ['One', 'Two', 'Three']) void bed.set.reception.onNames('a', [{ person, savedName }])
   await bed.settle()
   names.names.sync.leave('a')
   resolve(undefined)
@@ -138,7 +138,7 @@ test('a reconciliation ends when its instance leaves, and nothing more is counte
   const { bed } = names
   await bed.receive(message('one'))
   await bed.drained()
-  bed.set.reception.onNames('a', [{ person: { phone, lid: null }, savedName: 'Mum', isFullSync: true }])
+  void bed.set.reception.onNames('a', [{ person: { phone, lid: null }, savedName: 'Mum', isFullSync: true }])
   await names.counted({ skip_fullsync: 1 })
   const { reconciliation } = names.names
   bed.helpdesk.script = (call) => {

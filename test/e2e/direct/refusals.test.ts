@@ -148,7 +148,8 @@ test('a quote must be a message of the same chat', async () => {
 
 function sendChunks(response: NodeJS.WritableStream, chunk: Buffer, left: number): void {
   if (left === 0) response.end()
-  else response.write(chunk, () => {
-    sendChunks(response, chunk, left - 1)
-  })
+  else
+    response.write(chunk, () => {
+      sendChunks(response, chunk, left - 1)
+    })
 }

@@ -50,7 +50,9 @@ describe('the API', () => {
     await world.create({ name: 'a', reject_calls: true })
     await world.patch('a', {})
     assert.deepEqual(await shown(world), { ...none, locale: 'es', quote_style: 'text', reject_calls: true })
-    const { entries } = (await world.service.get('/api/audit')).body as { entries: { metadata: { fields?: string[] } }[] }
+    const { entries } = (await world.service.get('/api/audit')).body as {
+      entries: { metadata: { fields?: string[] } }[]
+    }
     assert.deepEqual(
       entries.flatMap(({ metadata }) => (metadata.fields ? [metadata.fields] : [])),
       [['reject_calls'], ['inbox_id', 'quote_style'], ['locale', 'quote_style']],

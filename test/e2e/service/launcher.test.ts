@@ -303,5 +303,8 @@ test('a program of the terminal gets its arguments and the .env file', async () 
 test('an unknown program is named', async () => {
   await using project = await Project.create()
   const { code, errors } = await project.run({}, {}, `${manifest.scripts.start} lnik`)
-  assert.deepEqual([code, errors], [1, 'there is no program "lnik": the programs are link, doctor, adopt, backup, restore\n'])
+  assert.deepEqual(
+    [code, errors],
+    [1, 'there is no program "lnik": the programs are link, doctor, adopt, backup, restore\n'],
+  )
 })
