@@ -1,7 +1,7 @@
 // Received events in the service's own words. They are stored as JSON until the helpdesk has them.
 
 import type { Chat, Person } from './address.ts'
-import type { Jid, NetworkMessageId } from './ids.ts'
+import type { InstanceName, Jid, NetworkMessageId } from './ids.ts'
 
 /** The data that fetches a file from the network; only the network room reads it. Bytes are base64. */
 export type FileRef = {
@@ -126,6 +126,15 @@ export type SealedEvent = Envelope & {
  * for a call in a group, a call of the account itself, or a call that waited on the server.
  */
 export type CallEvent = Envelope & { kind: 'call'; video: boolean; missed: boolean; caller?: Jid }
+
+/**
+ * What became of the attempt to reject a call. `unconfirmed`: the network did not confirm the rejection, so the call may have
+ * gone on ringing.
+ */
+export type CallOutcome = 'rejected' | 'unconfirmed'
+
+/** Undefined for a call that the service did not try to reject. Waits for an attempt that is under way. */
+export type CallOutcomeOf = (instance: InstanceName, callId: NetworkMessageId) => Promise<CallOutcome | undefined>
 
 /**
  * The keys were missing; the content may still come under the same id. `isAwaited` is false when it was not requested,

@@ -51,6 +51,8 @@ const usedParts = [
   'src/bridge/people/people.ts',
   'src/bridge/sync/contact-typing.ts',
   'src/bridge/sync/typing-subscriptions.ts',
+  'src/bridge/sync/labels/label-intake.ts',
+  'src/bridge/sync/labels/label-limit.ts',
   'src/bridge/sync/names/header-history.ts',
   'src/bridge/sync/avatars/avatars.ts',
   'src/bridge/sync/ticks/tick-counts.ts',
@@ -72,7 +74,7 @@ type Used = { service: Service; helpdesk: SimHelpdesk }
 
 /** A service whose instance has received texts, a group message and a file, has sent messages, and is restricted. */
 async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
-  const network = stack.use(await SimNetwork.start())
+  const network = stack.use(await SimNetwork.start({ isBusiness: true }))
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm }))
   const folder = await mkdtemp(join(tmpdir(), 'causeway-ca-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
@@ -91,6 +93,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
         SERVICE_OUTGOING_RATE_LIMIT: '1000',
         SERVICE_HELPDESK_NOTICES: 'true',
         SERVICE_GROUP_HEADER_TTL: '1h',
+        SERVICE_LABELS_SYNC: 'true',
       },
     }),
   )
@@ -144,6 +147,10 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     ({ id, contactTypingSince }) => id === conversations[0] && contactTypingSince !== null,
     20_000,
   )
+  for (let n = 1; n <= 20; n++) phone.labels.create(`label ${n}`)
+  await agent.post(`/conversations/${conversations[0]}/labels`, { labels: ['one-more'] })
+  const limit = `service_realtime_events_total{feature="labels",result="limit",instance="${name}"}`
+  await waitUntil('there is a label too many', async () => (await service.get('/metrics')).text.includes(limit))
   await leaveReceipts(service, helpdesk, bob)
   assert.equal((await service.get(`${path}/numbers/5511888880001`)).status, 200)
   return { service, helpdesk }
@@ -259,7 +266,7 @@ test('every class that keeps memory per instance is in the list of the compositi
       `the class in ${file} does not declare that it implements PerInstance`,
     )
   }
-  await using service = await Service.start({ environment: { SERVICE_HELPDESK_NOTICES: 'true' } })
+  await using service = await Service.start({ environment: { SERVICE_HELPDESK_NOTICES: 'true', SERVICE_LABELS_SYNC: 'true' } })
   const listed = service.app.perInstance.map((part) => part.constructor.name)
   assert.deepEqual([...listed, ...unlistedParts.keys()].sort(), declared.sort())
 })

@@ -79,6 +79,8 @@ for (const engine of engines) {
       assert.deepEqual(await agreements.due('shop', 2000, 10), [{ chat: 'p1', agreement, mark: 'b', attempts: 0 }])
       await agreements.settle(key, agreement, 'b', { at: 9000, attempts: 3 })
       assert.deepEqual(await agreements.due('shop', 8999, 10), [])
+      assert.equal(await agreements.nextDueAt('shop'), 9000)
+      assert.equal(await agreements.nextDueAt('other'), null)
       assert.deepEqual(await agreements.due('shop', 9000, 10), [{ chat: 'p1', agreement, mark: 'b', attempts: 3 }])
     })
 

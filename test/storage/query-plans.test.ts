@@ -48,7 +48,8 @@ const allowed: Readonly<Record<string, string>> = {
   'HistoryStore.chats': 'lists the chats of an instance, once for each job',
   'HistoryStore.count': 'counts what an instance that is deleted has not imported',
   'HistoryRemoval.dropInstance': 'removes a batch of the rows of a deleted instance',
-  'LabelStore.labelledChats': 'reads the labelled chats of an instance, once after a start and when all labels are read',
+  'LabelStore.labelledChats':
+    'reads the labelled chats of an instance, once after a start and when all labels are read',
   'LabelAgreementStore.agreedChats': 'reads the labelled chats of an instance, once after a start',
   'HistoryRemoval.prune': 'looks through what jobs have imported of chats that are not done, once an hour',
 }
@@ -88,7 +89,7 @@ const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   ['history_messages_by_age', 'HistoryRemoval.prune'],
   ['history_messages_of_job', 'HistoryRemoval.prune', 'HistoryStore.outcomes', 'HistoryStore.removeStatements'],
   ['message_dates_due', 'MessageDateStore.due'],
-  ['label_agreements_due', 'LabelAgreementStore.due'],
+  ['label_agreements_due', 'LabelAgreementStore.due', 'LabelAgreementStore.nextDueAt'],
   ['labelled_chats_by_label', 'LabelStore.chatsWith'],
 ]
 

@@ -9,10 +9,9 @@
 // is not repeated: by then the call rings no more, or the owner has taken it.
 
 import type { Chat } from '../../core/address.ts'
-import type { CallOutcome } from '../../core/call-outcome.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { InstanceName, Jid, NetworkMessageId } from '../../core/ids.ts'
-import type { CallEvent } from '../../core/message.ts'
+import type { CallEvent, CallOutcome } from '../../core/message.ts'
 import type { NetworkSession, ReceivedRow } from '../../core/network.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -59,7 +58,7 @@ export class CallRejections implements PerInstance {
 
   /** Waits for the rejections under way. Their connection is closed, so that is soon. */
   async leave(instance: InstanceName): Promise<void> {
-    await Promise.all(this.#underWay.get(instance)?.values() ?? [])
+    await Promise.all([...(this.#underWay.get(instance)?.values() ?? [])])
     this.#underWay.delete(instance)
   }
 

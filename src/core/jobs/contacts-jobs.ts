@@ -109,7 +109,7 @@ export type AdoptResult = {
   own: number
   /** Nothing of them says that the other bridge made them. */
   unmarked: number
-  /** They stand for nobody who can be written to. */
+  /** They stand for no person and no group. */
   unknown: number
   /** Another contact stands for the same person or group. */
   doubled: number

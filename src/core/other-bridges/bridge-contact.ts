@@ -20,7 +20,7 @@ export type BridgeContact = {
  * chat   the contact stands for a person or a group. `isMarked`: something that only a bridge writes says so; otherwise the phone
  *        number does.
  * own    the bridge itself writes to agents under this contact
- * other  the contact stands for nobody who can be written to: a channel, the status, a list, or a contact without an address
+ * other  the contact stands for no person and no group: a channel, the status, a list, or a contact without an address
  */
 export type Recognition = { kind: 'chat'; chat: Chat; isMarked: boolean } | { kind: 'own' } | { kind: 'other' }
 

@@ -43,7 +43,7 @@ test('WAHA: a group has its address in the identifier and in an attribute', () =
   assert.deepEqual(waha.recognise(contact({ identifier: address })), group)
 })
 
-test('WAHA: channels, the status and broadcast lists are nobody', () => {
+test('WAHA: channels, the status and broadcast lists are no chats', () => {
   for (const address of ['status@broadcast', '120363000000000009@newsletter', '1700000000@broadcast']) {
     const attributes = { waha_whatsapp_chat_id: address }
     assert.deepEqual(waha.recognise(contact({ identifier: address, attributes })), { kind: 'other' })
@@ -85,7 +85,7 @@ test('the contacts of the bridges themselves are recognised', () => {
   assert.deepEqual(recogniseAny(contact({ phone: '+123456' })), { kind: 'own' })
 })
 
-test('junk in a contact is nobody', () => {
+test('junk in a contact is no chat', () => {
   const junk = [
     contact({}),
     contact({ identifier: 'customer-17' }),

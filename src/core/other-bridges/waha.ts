@@ -22,7 +22,7 @@ function recognise(contact: BridgeContact): Recognition {
   if (identifier === ownAddress || chatAddress === ownAddress) return { kind: 'own' }
   const marked = markedChat(contact)
   if (marked) return { kind: 'chat', chat: marked, isMarked: true }
-  // Channels, the status and broadcast lists have an address, but nobody answers there.
+  // Channels, the status and broadcast lists have an address, but no person answers there.
   const hasAddress = typeof chatAddress === 'string' || identifier?.includes('@') === true
   const numbered = hasAddress ? undefined : chatOfPhone(contact)
   return numbered ? { kind: 'chat', chat: numbered, isMarked: false } : { kind: 'other' }

@@ -151,6 +151,7 @@ export const operationValues: Readonly<Record<string, Readonly<Record<string, re
   bulkCreateInstances: { state: ['qr_pending'], jid: [null] },
   checkInstance: brokenCheck,
   checkInstanceRoundTrip: brokenCheck,
+  adoptInbox: { status: ['pending'], from: ['evolution'] },
   changeGroupParticipants: { action: ['add'], count: [1] },
   cancelJob: { ...job, status: ['cancelled'], done: [3] },
   createGroup: { name: ['Deliveries'] },

@@ -21,7 +21,7 @@ import type { Account } from '../account/account.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import type { AuthenticationCreds, BinaryNode, ChatModification, WASocket } from '../library/library.ts'
-import { associationOf, editOf, isRefusal } from './read-labels.ts'
+import { answerAbout, associationOf, editOf } from './read-labels.ts'
 
 type Deps = {
   socket: WASocket
@@ -54,6 +54,8 @@ export class AccountLabels implements NetworkLabels {
   #atOpening: Promise<number | undefined> = Promise.resolve(undefined)
   /** A change was refused since the last look at this. */
   #isRefused = false
+  /** The last answer of the server brought nothing. */
+  #isEmpty = false
   isRead = false
 
   constructor(deps: Deps) {
@@ -71,8 +73,10 @@ export class AccountLabels implements NetworkLabels {
     socket.ev.on('labels.association', (change) => {
       this.#hear(associationOf(change))
     })
-    socket.ws.on('CB:iq,,sync', (answer: BinaryNode) => {
-      this.#isRefused ||= isRefusal(answer, collection)
+    socket.ws.on('CB:iq,,sync', (stanza: BinaryNode) => {
+      const answer = answerAbout(stanza, collection)
+      this.#isRefused ||= answer === 'refused'
+      this.#isEmpty = answer === 'empty'
     })
     // The library reads the app state of a new link by itself and then counts that.
     socket.ev.on('creds.update', ({ accountSyncCounter }) => {
@@ -149,7 +153,8 @@ export class AccountLabels implements NetworkLabels {
       await socket.resyncAppState([collection], false)
     }
     await keys.transaction(readFromStart, creds.me?.id ?? '')
-    if ((await this.#version()) === undefined) throw new Error('the keys of the labels are missing')
+    // The library reads nothing at all while keys are missing.
+    if ((await this.#version()) === 0 && !this.#isEmpty) throw new Error('the labels cannot be decrypted')
     this.isRead = true
     await this.#report({ isWhole: true })
   }
@@ -186,9 +191,10 @@ export class AccountLabels implements NetworkLabels {
     })
   }
 
-  async #version(): Promise<number | undefined> {
+  /** 0 when nothing was read. */
+  async #version(): Promise<number> {
     const found = await this.#deps.socket.authState.keys.get('app-state-sync-version', [collection])
-    return found[collection]?.version
+    return found[collection]?.version ?? 0
   }
 
   async #reportedVersion(): Promise<number | undefined> {

@@ -21,8 +21,12 @@ export function associationOf({ association, type }: BaileysEventMap['labels.ass
   return { kind: 'chat', labelId, chat: chatId, isLabelled: type === 'add' }
 }
 
-/** Whether the server has refused a change of this collection. */
-export function isRefusal(answer: BinaryNode, collection: string): boolean {
-  const sync = childOf(answer, 'sync')
-  return (sync ? childrenOf(sync, 'collection') : []).some(({ attrs }) => attrs['name'] === collection && attrs['type'] === 'error')
+/** What the server says about a collection; undefined when it is asked about others. */
+export function answerAbout(stanza: BinaryNode, name: string): 'refused' | 'empty' | 'changes' | undefined {
+  const sync = childOf(stanza, 'sync')
+  const about = sync && childrenOf(sync, 'collection').find(({ attrs }) => attrs['name'] === name)
+  if (!about) return undefined
+  if (about.attrs['type'] === 'error') return 'refused'
+  const patches = childrenOf(childOf(about, 'patches') ?? about, 'patch')
+  return patches.length === 0 && !childOf(about, 'snapshot') ? 'empty' : 'changes'
 }

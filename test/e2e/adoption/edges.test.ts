@@ -35,7 +35,7 @@ describe('without a take-over', () => {
 
 for (const engine of drawnEngines(import.meta.url)) {
   describe(`a take-over on ${engine}`, () => {
-    test('leaves contacts alone that the bridge did not make, and those of nobody', async () => {
+    test('leaves contacts alone that the bridge did not make, and those of channels', async () => {
       await using world = await AdoptWorld.with('waha', { engine })
       const { helpdesk } = world
       const made = helpdesk.world.addContact({ name: 'Of an agent', phoneNumber: '+5511977770001' })

@@ -29,9 +29,7 @@ async function leaveBehind(database: Database, callId: string, rejectedAt: numbe
   const text_state = rejectedAt === null ? null : ('due' as const)
   const row = { instance: 'n0', call_id: callId, phone: '5511988887777', lid: '300000000000001', text_state }
   await database.write(
-    database.query
-      .insertInto('rejected_calls')
-      .values({ ...row, claimed_at: Date.now(), rejected_at: rejectedAt }),
+    database.query.insertInto('rejected_calls').values({ ...row, claimed_at: Date.now(), rejected_at: rejectedAt }),
   )
 }
 

@@ -139,7 +139,7 @@ test('the setting of an instance counts for its own calls', async () => {
   assert.equal(left.isRejected, false)
 })
 
-test('a call in a group is not rejected, and nobody gets a text', async () => {
+test('a call in a group is not rejected, and its caller gets no text', async () => {
   await using opened = await open(answering)
   const { world, maria } = opened
   const group = world.network.group('Team', maria, [world.phone])
@@ -182,7 +182,14 @@ test('calls that came while the service was away are not rejected, whether they 
 })
 
 test('a caller who hangs up at once, and a call that the owner takes, get no rejection and no text', async () => {
-  for (const finish of [(call: SimCall) => call.end(), (call: SimCall) => call.takeElsewhere()]) {
+  for (const finish of [
+    (call: SimCall) => {
+      call.end()
+    },
+    (call: SimCall) => {
+      call.takeElsewhere()
+    },
+  ]) {
     await using opened = await open(answering)
     const { world, maria } = opened
     const call = maria.call(world.phone)

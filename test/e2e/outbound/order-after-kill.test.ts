@@ -9,6 +9,7 @@ import { engines } from '../../harness/databases.ts'
 import type { Answer } from '../../harness/http-request.ts'
 import { harshNetwork } from '../../harness/harsh-network.ts'
 import { ProcessWorld } from '../../harness/process-world.ts'
+import { chatwootSignatureOf } from '../../harness/signed-callback.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { DeskClient, openChat } from '../../sim-helpdesk/harness/desk-client.ts'
 import { WebhookCatcher } from '../../sim-helpdesk/harness/webhook-catcher.ts'
@@ -43,11 +44,11 @@ class BurstStage {
     return { stage: new BurstStage(world, callbacks), [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
 
+  /** Signed now: on a busy machine the first signature is too old by the time of the delivery. */
   deliver(n: number): Promise<Answer> {
-    const { raw, headers } = this.#callbacks[n] as Caught
-    const { 'x-chatwoot-signature': signature, 'x-chatwoot-timestamp': timestamp } = headers
-    const signed = { 'x-chatwoot-signature': String(signature), 'x-chatwoot-timestamp': String(timestamp) }
-    return this.world.service.request('POST', '/api/instances/n0/webhook', { body: raw, headers: signed })
+    const { raw } = this.#callbacks[n] as Caught
+    const headers = chatwootSignatureOf(raw, this.world.helpdesk.facts.webhook_secret, Date.now())
+    return this.world.service.request('POST', '/api/instances/n0/webhook', { body: raw, headers })
   }
 
   /** The numbers that Bob has received. */
@@ -68,7 +69,8 @@ describe('kill -9 within a burst', { concurrency: true }, () => {
     test(`messages that were stored before their turn leave in order, on ${engine}`, async () => {
       await using opened = await BurstStage.open(engine, 11)
       const { stage } = opened
-      assert.equal((await stage.deliver(0)).status, 200)
+      await stage.deliver(0)
+      await stage.arrived([0])
       // The callback of 1 does not come. The next five wait for it without an answer, and the others are stored.
       for (const n of [2, 3, 4, 5, 6]) stage.deliver(n).catch(() => undefined)
       const stored: Promise<Answer>[] = []
@@ -76,7 +78,8 @@ describe('kill -9 within a burst', { concurrency: true }, () => {
         stored.push(stage.deliver(n))
         await stored.at(-1)
       }
-      assert.ok((await Promise.all(stored)).every(({ status }) => status === 200 || status === 202))
+      const refused = (await Promise.all(stored)).filter(({ status }) => status !== 200 && status !== 202)
+      assert.deepEqual(refused, [])
       await stage.world.kill()
       await stage.arrived([0, 7, 8, 9, 10])
       assert.deepEqual(
@@ -94,7 +97,10 @@ describe('kill -9 within a burst', { concurrency: true }, () => {
       await stage.world.reaches('n0', (state) => state !== 'ready')
       await stage.deliver(0)
       const answers = await Promise.all([2, 3, 4, 5, 6, 11, 9, 10, 8, 7, 1].map((n) => stage.deliver(n)))
-      assert.ok(answers.every(({ status }) => status === 202))
+      assert.deepEqual(
+        answers.filter(({ status }) => status !== 202),
+        [],
+      )
       await stage.world.end('SIGKILL')
       network.faults.clear()
       await stage.world.startService()

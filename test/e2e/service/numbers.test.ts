@@ -23,7 +23,8 @@ function questions({ network, phone }: World): number {
 /** A world whose clock the test moves. The account is ready. */
 const openTimed = async () => {
   const clock = new ManualClock(Date.now())
-  return { clock, world: await World.open({ clock }) }
+  const world = await World.open({ clock })
+  return { clock, world, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
 }
 
 test('a number with an account is found under the spelling of WhatsApp, in any spelling of the caller', async () => {
@@ -47,7 +48,16 @@ test('a number without an account does not exist', async () => {
 
 test('what is no phone number is refused, and so are an unknown instance and a wrong method', async () => {
   await using world = await World.open()
-  const junk = ['abc', '12', '0123456789', '++5511888880001', '1'.repeat(16), '5511888880001@s.whatsapp.net', '%00', 'é']
+  const junk = [
+    'abc',
+    '12',
+    '0123456789',
+    '++5511888880001',
+    '1'.repeat(16),
+    '5511888880001@s.whatsapp.net',
+    '%00',
+    'é',
+  ]
   for (const phone of junk) assertRefused(await ask(world, phone), 'SERVICE_BAD_REQUEST', /phone number|characters?/)
   assertRefused(await ask(world, '1'.repeat(400)), 'SERVICE_BAD_REQUEST')
   assertRefused(await ask(world, '5511888880001', 'other'), 'SERVICE_INSTANCE_NOT_FOUND')
@@ -75,8 +85,8 @@ test('a failure of WhatsApp is told and not remembered', async () => {
 })
 
 test('an answer is kept: a day for a number that exists, an hour for one that does not', async () => {
-  const { clock, world } = await openTimed()
-  await using _closing = world
+  await using timed = await openTimed()
+  const { clock, world } = timed
   world.network.person(bobs)
   const both = async () => {
     await ask(world, bobs.phone)
@@ -103,8 +113,8 @@ test('callers that ask about one number at the same time share a question', asyn
 })
 
 test('the thirty-first question of a minute is refused until the first one is a minute old', async () => {
-  const { clock, world } = await openTimed()
-  await using _closing = world
+  await using timed = await openTimed()
+  const { clock, world } = timed
   for (let n = 0; n < 30; n++) assert.equal((await ask(world, `49301234${100 + n}`)).status, 200)
   // An answer from memory does not count.
   assert.equal((await ask(world, '49301234100')).status, 200)

@@ -127,6 +127,7 @@ describe('the OpenAPI document', () => {
       'patch /api/tenants/{owner_tag}',
       'post /api/instances',
       'post /api/instances/bulk',
+      'post /api/instances/{name}/adopt',
       'post /api/instances/{name}/avatars/resync',
       'post /api/instances/{name}/check',
       'post /api/instances/{name}/contacts/import',

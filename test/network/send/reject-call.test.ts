@@ -37,7 +37,14 @@ test('a voice call and a video call are rejected, and the caller sees it', async
 test('a call that the caller has ended, or that the owner has taken, is not rejected', async () => {
   await using bed = await Bed.open()
   const { phone, bob, line } = await open(bed)
-  for (const finish of [(call: SimCall) => call.end(), (call: SimCall) => call.takeElsewhere()]) {
+  for (const finish of [
+    (call: SimCall) => {
+      call.end()
+    },
+    (call: SimCall) => {
+      call.takeElsewhere()
+    },
+  ]) {
     const call = bob.call(phone)
     await rings(bed, call)
     finish(call)

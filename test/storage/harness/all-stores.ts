@@ -21,6 +21,7 @@ import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
 import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
 import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
 import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
+import { AdoptedMessageStore } from '../../../src/storage/stores/messages/adopted-message-store.ts'
 import { FirstCallbackStore } from '../../../src/storage/stores/messages/first-callback-store.ts'
 import { HeaderStore } from '../../../src/storage/stores/messages/header-store.ts'
 import { InboxStore } from '../../../src/storage/stores/messages/inbox-store.ts'
@@ -71,6 +72,7 @@ function createStores(database: Database) {
     inbox: new InboxStore(database),
     journal: new JournalStore(database),
     map: new MessageMapStore(database),
+    adopted: new AdoptedMessageStore(database),
     offers: new OfferStore(database),
     headers: new HeaderStore(database),
     outbox: new OutboxStore(database, epoch),

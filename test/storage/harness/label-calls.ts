@@ -30,6 +30,7 @@ export const labelCalls: Readonly<Record<string, StoreCall>> = {
   'LabelAgreementStore.agreedChats': { kind: 'read', run: ({ agreements }) => agreements.agreedChats(instance) },
   'LabelAgreementStore.markDue': { kind: 'repeated', run: marked },
   'LabelAgreementStore.due': { kind: 'read', run: ({ agreements }) => agreements.due(instance, 1000, 10) },
+  'LabelAgreementStore.nextDueAt': { kind: 'read', run: ({ agreements }) => agreements.nextDueAt(instance) },
   'LabelAgreementStore.settle': {
     kind: 'repeated',
     given: marked,

@@ -1,6 +1,7 @@
 // The calls of the stores of received messages, people and contacts.
 
 import type { NetworkEvent } from '../../../src/core/message.ts'
+import type { AdoptedMessage } from '../../../src/storage/stores/messages/adopted-message-store.ts'
 import type { NewClaim } from '../../../src/storage/stores/messages/message-map-store.ts'
 import type { PersonRecord } from '../../../src/storage/stores/people/people-store.ts'
 import type { StoreCall, Stores } from './all-stores.ts'
@@ -89,6 +90,19 @@ const rejectedCallCalls: Readonly<Record<string, StoreCall>> = {
     kind: 'repeated',
     given: rejected,
     run: ({ rejectedCalls }) => rejectedCalls.prune(2000),
+  },
+}
+
+const adopted = (id: string): AdoptedMessage => {
+  const { instance, chat: chatId, sender, networkId, networkKey } = claim(id)
+  const at = { conversationId: 12, messageId: 41, at: 5, text: 'hello' }
+  return { id, instance, destination, chat: chatId, sender, networkId, networkKey, direction: 'in', ...at }
+}
+
+const adoptedCalls: Readonly<Record<string, StoreCall>> = {
+  'AdoptedMessageStore.save': {
+    kind: 'repeated',
+    run: (stores, id) => stores.adopted.save(1, [adopted(id)], 1000),
   },
 }
 
@@ -243,7 +257,11 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ contacts }) => contacts.endRename(1, destination, 3, 'Robert'),
   },
   'ContactStore.peopleOf': { kind: 'read', run: ({ contacts }) => contacts.peopleOf(destination, 3) },
-  'ContactStore.conversationsOf': { kind: 'read', run: ({ contacts }) => contacts.conversationsOf(destination, 3) },
+  'ContactStore.conversationsOf': {
+    kind: 'read',
+    given: opened,
+    run: ({ contacts }) => contacts.conversationsOf(destination, inConversation.contactId),
+  },
   'ContactStore.noteOpening': {
     kind: 'repeated',
     given: saved,
@@ -287,5 +305,5 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
 }
 
 export const messageCalls: Readonly<Record<string, StoreCall>> = {
-  ...{ ...inboxCalls, ...mapCalls, ...headerCalls, ...peopleCalls, ...rejectedCallCalls },
+  ...{ ...inboxCalls, ...mapCalls, ...headerCalls, ...peopleCalls, ...adoptedCalls, ...rejectedCallCalls },
 }

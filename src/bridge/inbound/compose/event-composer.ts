@@ -1,10 +1,17 @@
 // Composes the message that the helpdesk gets for an event, or says why it gets none.
 
-import type { CallOutcomeOf } from '../../../core/call-outcome.ts'
 import type { ChosenSettings, SettingsOf } from '../../../core/chosen-settings.ts'
 import type { NewMessage } from '../../../core/downstream.ts'
 import type { InstanceName, Jid, NetworkMessageId } from '../../../core/ids.ts'
-import type { CallEvent, EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
+import type {
+  CallEvent,
+  CallOutcomeOf,
+  EditEvent,
+  GroupEvent,
+  MediaContent,
+  MessageEvent,
+  NetworkEvent,
+} from '../../../core/message.ts'
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
 import type { Network } from '../../../core/network.ts'
 import { parseChat } from '../../../core/address.ts'

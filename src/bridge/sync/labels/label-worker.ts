@@ -13,7 +13,7 @@ import type { RealtimeCounts } from '../realtime-counts.ts'
 import type { LabelLook } from './label-look.ts'
 
 type Deps = {
-  agreements: Pick<LabelAgreementStore, 'due' | 'settle'>
+  agreements: Pick<LabelAgreementStore, 'due' | 'nextDueAt' | 'settle'>
   look: Pick<LabelLook, 'run'>
   /** Undefined while the instance is not connected. */
   sessionOf: (instance: InstanceName) => Pick<NetworkSession, 'labels'> | undefined
@@ -30,8 +30,8 @@ const pauses = { firstMs: 5000, ceilingMs: longestLabelPauseMs }
 export class LabelWorker implements PerInstance {
   readonly #deps: Deps
   readonly #runs = new Map<InstanceName, Run>()
-  /** Instances with chats that are due later. */
-  readonly #waiting = new Set<InstanceName>()
+  /** Instances with chats that are due later, with the time of the first one. */
+  readonly #waiting = new Map<InstanceName, number>()
   #isOver = false
 
   constructor(deps: Deps) {
@@ -54,11 +54,9 @@ export class LabelWorker implements PerInstance {
   }
 
   /** Takes up what was put off. A ticker calls it. */
-  async retry(): Promise<void> {
-    for (const instance of [...this.#waiting]) {
-      this.#waiting.delete(instance)
-      this.wake(instance)
-    }
+  retry(): Promise<void> {
+    const now = this.#deps.clock.now()
+    for (const [instance, dueAt] of [...this.#waiting]) if (dueAt <= now) this.wake(instance)
     return Promise.resolve()
   }
 
@@ -84,7 +82,7 @@ export class LabelWorker implements PerInstance {
       }
     } catch (err) {
       if (signal.aborted) return
-      this.#waiting.add(instance)
+      this.#waiting.set(instance, 0)
       this.#deps.log.warn({ err, instance }, 'the labels of a chat could not be looked at')
     }
   }
@@ -96,7 +94,10 @@ export class LabelWorker implements PerInstance {
       // The next connection begins with news, which wake the worker.
       if (!network || signal.aborted) return
       const due = await agreements.due(instance, clock.now(), batchSize)
-      if (due.length === 0) return
+      if (due.length === 0) {
+        await this.#waitForNext(instance, signal)
+        return
+      }
       for (const each of due) {
         if (signal.aborted) return
         await this.#lookAt(instance, each, network)
@@ -110,8 +111,13 @@ export class LabelWorker implements PerInstance {
     const { result, agreement, isDone } = await look.run({ instance, chat, agreement: before, network })
     counts.count(instance, 'labels', result)
     const next = isDone ? null : { at: clock.now() + doubledMs(attempts, pauses), attempts: attempts + 1 }
-    if (next) this.#waiting.add(instance)
     await agreements.settle({ instance, chat }, agreement, mark, next)
+  }
+
+  async #waitForNext(instance: InstanceName, signal: AbortSignal): Promise<void> {
+    const dueAt = await this.#deps.agreements.nextDueAt(instance)
+    if (dueAt === null || signal.aborted) this.#waiting.delete(instance)
+    else this.#waiting.set(instance, dueAt)
   }
 
   #networkOf(instance: InstanceName): NetworkLabels | undefined {

@@ -3,7 +3,7 @@
 
 import { sql } from 'kysely'
 import type { Person } from '../../../core/address.ts'
-import type { CallOutcome } from '../../../core/call-outcome.ts'
+import type { CallOutcome } from '../../../core/message.ts'
 import type { InstanceName, NetworkMessageId } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
@@ -103,7 +103,7 @@ export class RejectedCallStore {
     await this.#writer.removeAll(
       query
         .deleteFrom('rejected_calls')
-        .where(({ eb, refTuple }) => eb(refTuple('instance', 'call_id'), 'in', old.$asTuple('instance', 'call_id'))),
+        .where((row) => row(row.refTuple('instance', 'call_id'), 'in', old.$asTuple('instance', 'call_id'))),
     )
   }
 }

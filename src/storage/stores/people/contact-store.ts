@@ -125,19 +125,22 @@ export class ContactStore {
   /** The conversations that we have used with the contact: those of its chats, current and earlier ones. */
   async conversationsOf(destination: DestinationKey, contactId: number): Promise<number[]> {
     const current = this.#database.query
-      .selectFrom('conversations as current')
-      .where('current.destination', '=', destination)
-      .where('current.contact_id', '=', contactId)
-    const earlier = current
-      .innerJoin('conversation_chats as shown', (join) =>
-        join
-          .onRef('shown.instance', '=', 'current.instance')
-          .onRef('shown.chat', '=', 'current.chat')
-          .onRef('shown.destination', '=', 'current.destination'),
-      )
-      .select('shown.conversation_id')
-    const rows = await this.#database.read(current.select('current.conversation_id').union(earlier))
-    return rows.map(({ conversation_id }) => conversation_id)
+      .selectFrom('conversations')
+      .select(['instance', 'chat', 'conversation_id'])
+      .where('destination', '=', destination)
+      .where('contact_id', '=', contactId)
+    const chats = await this.#database.read(current)
+    const earlier = await Promise.all(chats.map((chat) => this.#database.read(this.#shownOf({ ...chat, destination }))))
+    return [...new Set([chats, ...earlier].flat().map(({ conversation_id }) => conversation_id))]
+  }
+
+  #shownOf({ destination, instance, chat }: ConversationKey) {
+    return this.#database.query
+      .selectFrom('conversation_chats')
+      .select('conversation_id')
+      .where('instance', '=', instance)
+      .where('chat', '=', chat)
+      .where('destination', '=', destination)
   }
 
   /**
@@ -198,13 +201,8 @@ export class ContactStore {
     return [...new Set(excluded.map(({ conversation_id }) => conversation_id))]
   }
 
-  #historyOf({ destination, instance, chat }: ConversationKey) {
-    const query = this.#database.query
-      .selectFrom('conversation_chats')
-      .select('conversation_id')
-      .where('instance', '=', instance)
-      .where('chat', '=', chat)
-    return this.#database.read(query.where('destination', '=', destination).where('is_history', '=', 1))
+  #historyOf(key: ConversationKey) {
+    return this.#database.read(this.#shownOf(key).where('is_history', '=', 1))
   }
 
   /** Those of the conversations that were shown to other accounts and never to this one. */

@@ -62,6 +62,13 @@ export class LabelAgreementStore {
     return rows.map((row) => ({ chat: row.chat, agreement: toAgreement(row), mark: row.mark, attempts: row.attempts }))
   }
 
+  /** When the next chat is due; null when none is. */
+  async nextDueAt(instance: InstanceName): Promise<number | null> {
+    const query = this.#database.query.selectFrom('label_agreements').select('due_at').where('instance', '=', instance)
+    const [row] = await this.#database.read(query.where('due_at', 'is not', null).orderBy('due_at').limit(1))
+    return row?.due_at ?? null
+  }
+
   /** A look has ended. If the chat was marked again meanwhile, it stays due. */
   async settle({ instance, chat }: Key, agreement: LabelAgreement, mark: RowId, next: NextLook): Promise<void> {
     const { destination, conversationId, titles } = agreement
