@@ -130,17 +130,15 @@ export class ContactStore {
       .where('destination', '=', destination)
       .where('contact_id', '=', contactId)
     const chats = await this.#database.read(current)
-    const earlier = await Promise.all(chats.map((chat) => this.#database.read(this.#shownOf({ ...chat, destination }))))
-    return [...new Set([chats, ...earlier].flat().map(({ conversation_id }) => conversation_id))]
+    const shown = (await Promise.all(chats.map((chat) => this.#shownOf(chat)))).flat()
+    const earlier = shown.filter((row) => row.destination === destination)
+    return [...new Set([...chats, ...earlier].map(({ conversation_id }) => conversation_id))]
   }
 
-  #shownOf({ destination, instance, chat }: ConversationKey) {
-    return this.#database.query
-      .selectFrom('conversation_chats')
-      .select('conversation_id')
-      .where('instance', '=', instance)
-      .where('chat', '=', chat)
-      .where('destination', '=', destination)
+  /** Of all destinations: with a condition on the destination, SQLite would read all chats of that destination. */
+  #shownOf({ instance, chat }: Pick<ConversationKey, 'instance' | 'chat'>) {
+    const query = this.#database.query.selectFrom('conversation_chats').select(['destination', 'conversation_id'])
+    return this.#database.read(query.where('instance', '=', instance).where('chat', '=', chat))
   }
 
   /**
@@ -201,8 +199,13 @@ export class ContactStore {
     return [...new Set(excluded.map(({ conversation_id }) => conversation_id))]
   }
 
-  #historyOf(key: ConversationKey) {
-    return this.#database.read(this.#shownOf(key).where('is_history', '=', 1))
+  #historyOf({ destination, instance, chat }: ConversationKey) {
+    const query = this.#database.query
+      .selectFrom('conversation_chats')
+      .select('conversation_id')
+      .where('instance', '=', instance)
+      .where('chat', '=', chat)
+    return this.#database.read(query.where('destination', '=', destination).where('is_history', '=', 1))
   }
 
   /** Those of the conversations that were shown to other accounts and never to this one. */
