@@ -1,7 +1,7 @@
 // Keeps messages and new conversations away from a contact while the helpdesk merges it into another one.
 //
-// Chatwoot moves the conversations and the messages of the contact and then removes the contact. It removes with it what the
-// contact got in between. So a part that gives a contact a message or a conversation passes this gate.
+// Chatwoot moves the conversations and the messages of the contact and then removes the contact. It also removes what the
+// contact got in between. So each post and each new conversation passes this gate.
 
 import type { DestinationKey } from '../../core/ids.ts'
 import { SharedKeys } from '../../lib/queues/shared-keys.ts'
