@@ -30,7 +30,7 @@ test('users of a key run side by side, and other keys are not concerned', async 
   await Promise.all(all)
 })
 
-test('the work that closes a key waits for its users, and later users wait until it is open', async () => {
+test('work that closes a key waits for its users, and later users wait until it is open', async () => {
   const keys = new SharedKeys()
   const log: string[] = []
   const [before, alone, after] = [held(log, 'before'), held(log, 'alone'), held(log, 'after')]

@@ -10,7 +10,17 @@ import { openTestConnection } from '../../harness/test-connection.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
 import { DeskClient } from '../../sim-helpdesk/harness/desk-client.ts'
-import { askRepair, endOf, findingsOf, mergesIn, repair, repairOf, startRepair, stateOf } from './harness/repairs.ts'
+import {
+  askRepair,
+  endOf,
+  findingsOf,
+  mergesIn,
+  repair,
+  repairOf,
+  startRepair,
+  stateOf,
+  stating,
+} from './harness/repairs.ts'
 
 const phone = '5511988887777'
 const short = '551188887777'
@@ -66,6 +76,22 @@ describe('a helpdesk', () => {
     assert.deepEqual(contactIds(world.helpdesk), [keep, drop])
   })
 
+  test('that refuses five merges in a row fails the job, which says why', async () => {
+    const phones = Array.from({ length: 6 }, (_, index) => `551198888770${index}`)
+    await using world = await World.open({ seed: stating(phones.map((each) => [each, null])) })
+    for (const each of phones) {
+      fillChat(world.helpdesk, 'evolution', { phone: each })
+      fillChat(world.helpdesk, 'waha', { phone: each.replace(/^(55\d\d)9/, '$1') })
+    }
+    const body = { error: 'merging is switched off' }
+    await world.helpdesk.fault({ kind: 'answer', status: 400, body, ...merging })
+    const { status, error, result } = await endOf(world, await startRepair(world))
+    assert.deepEqual([status, result], ['failed', null])
+    assert.match(error ?? '', /^the helpdesk refuses the repair: /)
+    assert.equal(world.helpdesk.see.contacts().length, 12)
+    assert.equal(mergesAt(world.helpdesk).length, 5)
+  })
+
   test('that is away is waited for', async () => {
     await using world = await World.open()
     const { keep } = await twice(world)
@@ -74,6 +100,33 @@ describe('a helpdesk', () => {
     assert.equal(done.merged, 1)
     assert.deepEqual(contactIds(world.helpdesk), [keep])
   })
+})
+
+describe('a contact that an agent changes between the list and the merge', () => {
+  const changes: [string, object, string][] = [
+    [
+      'with another phone number',
+      { phone_number: '+5511900000009', identifier: '5511900000009@s.whatsapp.net' },
+      'changed',
+    ],
+    ['with another e-mail address', { email: 'theirs@x.test' }, 'different_emails'],
+  ]
+  for (const [name, change, outcome] of changes) {
+    test(`${name} stays`, async () => {
+      await using world = await World.open()
+      const { keep, drop } = await twice(world)
+      const agent = new DeskClient(world.helpdesk)
+      await agent.patch(`/contacts/${keep}`, { email: 'maria@x.test' })
+      await world.helpdesk.fault({ kind: 'slow', ms: 1_000, method: 'GET', path: /\/contacts\/\d+$/, times: 1 })
+      const id = await startRepair(world)
+      await world.helpdesk.waitForHeldRequests()
+      await agent.patch(`/contacts/${drop}`, change)
+      const { result } = await endOf(world, id)
+      assert.deepEqual(findingsOf(result ?? { listed: [] }), [`${keep} ← ${drop}: mobile_variants, ${outcome}`])
+      assert.deepEqual(contactIds(world.helpdesk), [keep, drop])
+      assert.deepEqual(await mergesIn(world), [])
+    })
+  }
 })
 
 describe('a repair', () => {

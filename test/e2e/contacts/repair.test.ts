@@ -117,6 +117,34 @@ for (const engine of engines) {
   })
 }
 
+test('two accounts that share a helpdesk inbox go on in their own conversations with the contact that stays', async () => {
+  await using world = await World.open({ accounts: 2, seed: stating([[phone, null]]) })
+  const { helpdesk, network } = world
+  const old = fillChat(helpdesk, 'evolution', { phone: short, name: 'Maria' })
+  const maria = network.person({ phone, pushName: 'Maria' })
+  const [one, two] = world.phones
+  assert.ok(one && two)
+  const first = await world.arrived(maria.text(one, 'to one'))
+  const second = await world.arrived(maria.text(two, 'to two'))
+  await world.drained()
+  const { id: inbox } = helpdesk.world.addInbox({ name: 'Mail' })
+  const { id: keep } = helpdesk.world.addContact({ name: 'Maria', phoneNumber: `+${phone}` })
+  await new DeskClient(helpdesk).post(`/contacts/${keep}/contact_inboxes`, { inbox_id: inbox, source_id: 'mail-1' })
+  assert.deepEqual(findingsOf(await repair(world)), [`${keep} ← ${old.contactId}: mobile_variants, merged`])
+  const rows = await world.service.database.read(
+    world.service.database.query.selectFrom('conversations').select(['instance', 'contact_id']).orderBy('instance'),
+  )
+  assert.deepEqual(rows, [
+    { instance: 'n0', contact_id: keep },
+    { instance: 'n1', contact_id: keep },
+  ])
+  const third = await world.arrived(maria.text(one, 'to one again'))
+  const fourth = await world.arrived(maria.text(two, 'to two again'))
+  assert.deepEqual([third.conversationId, fourth.conversationId], [first.conversationId, second.conversationId])
+  assert.deepEqual([third.sender?.id, fourth.sender?.id], [keep, keep])
+  helpdesk.assertNothingRefused()
+})
+
 describe('while contacts are being merged', () => {
   test('a message of the person waits and is not lost with the contact', async () => {
     await using world = await World.open({ seed: stating([[phone, null]]) })

@@ -125,19 +125,20 @@ export class ContactStore {
   /** The conversations that we have used with the contact: those of its chats, current and earlier ones. */
   async conversationsOf(destination: DestinationKey, contactId: number): Promise<number[]> {
     const current = this.#database.query
-      .selectFrom('conversations as current')
-      .where('current.destination', '=', destination)
-      .where('current.contact_id', '=', contactId)
-    const earlier = current
-      .innerJoin('conversation_chats as shown', (join) =>
-        join
-          .onRef('shown.instance', '=', 'current.instance')
-          .onRef('shown.chat', '=', 'current.chat')
-          .onRef('shown.destination', '=', 'current.destination'),
-      )
-      .select('shown.conversation_id')
-    const rows = await this.#database.read(current.select('current.conversation_id').union(earlier))
-    return rows.map(({ conversation_id }) => conversation_id)
+      .selectFrom('conversations')
+      .select(['instance', 'chat', 'conversation_id'])
+      .where('destination', '=', destination)
+      .where('contact_id', '=', contactId)
+    const chats = await this.#database.read(current)
+    const shown = (await Promise.all(chats.map((chat) => this.#shownOf(chat)))).flat()
+    const earlier = shown.filter((row) => row.destination === destination)
+    return [...new Set([...chats, ...earlier].map(({ conversation_id }) => conversation_id))]
+  }
+
+  /** Of all destinations: with a condition on the destination, SQLite would read all chats of that destination. */
+  #shownOf({ instance, chat }: Pick<ConversationKey, 'instance' | 'chat'>) {
+    const query = this.#database.query.selectFrom('conversation_chats').select(['destination', 'conversation_id'])
+    return this.#database.read(query.where('instance', '=', instance).where('chat', '=', chat))
   }
 
   /**
