@@ -116,7 +116,7 @@ export class ContactTakeOver {
 }
 
 /** As for a live message: the newest that is not resolved, else by the mode the newest or none. Newest first. */
-export function chooseConversation(
+function chooseConversation(
   conversations: readonly ListedConversation[],
   mode: 'new' | 'reopen',
 ): ListedConversation | undefined {

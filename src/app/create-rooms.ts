@@ -150,11 +150,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
+  const pace = createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination))
   const contactsImporter = createContactsImporter(base, {
-    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf },
-    pace: createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination)),
+    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
   })
-  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf })
+  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf, pace })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
     runners: { ...importer.runners, contacts_import: contactsImporter, adopt },

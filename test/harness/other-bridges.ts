@@ -23,7 +23,7 @@ export type BridgedConversation = {
   messages?: readonly BridgedMessage[]
 }
 
-export type BridgedMessage = {
+type BridgedMessage = {
   /** The id on the network. */
   id: string
   text: string
