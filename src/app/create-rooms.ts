@@ -156,7 +156,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
   })
   const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
-  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf })
+  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf, pace })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
     runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },

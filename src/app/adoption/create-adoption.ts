@@ -5,8 +5,9 @@ import { Adoptions } from '../../adoption/adoptions.ts'
 import { ContactTakeOver } from '../../adoption/adopt-contact.ts'
 import { HelpdeskQuestions } from '../../adoption/helpdesk-questions.ts'
 import { MessageAdoption } from '../../adoption/adopt-messages.ts'
-import { RequestPace } from '../../adoption/request-pace.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
+import { HelpdeskAttempts } from '../../jobs/helpdesk-attempts.ts'
+import type { HelpdeskPace } from '../../jobs/helpdesk-pace.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import type { Database } from '../../storage/database.ts'
@@ -16,7 +17,7 @@ import { ContactStore } from '../../storage/stores/people/contact-store.ts'
 import type { Base } from '../base.ts'
 import type { InboundSet } from '../inbound/create-inbound.ts'
 
-type Inbound = Pick<InboundSet, 'people' | 'conversations' | 'destinations' | 'posting'>
+type Inbound = Pick<InboundSet, 'people' | 'conversations' | 'destinations'>
 
 type Parts = {
   database: Database
@@ -24,17 +25,14 @@ type Parts = {
   idFloorMs: () => number
   inbound: Inbound
   settingsOf: SettingsOf
+  pace: HelpdeskPace
 }
 
 /** The runner of the jobs of the type `adopt`. */
 export function createAdoptRun({ config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>, parts: Parts): AdoptRun {
-  const { database, epoch, idFloorMs, settingsOf } = parts
-  const { people, conversations, destinations, posting } = parts.inbound
-  const pace = new RequestPace({ clock, isBusy: (destination) => posting.poster.isBusy(destination) })
-  const questions = new HelpdeskQuestions({
-    ...{ pace, clock, log },
-    waitForTarget: (instance, signal) => destinations.waitForTarget(instance, (wait) => wait(), signal),
-  })
+  const { database, epoch, idFloorMs, settingsOf, pace } = parts
+  const { people, conversations, destinations } = parts.inbound
+  const questions = new HelpdeskQuestions({ pace, attempts: new HelpdeskAttempts({ destinations, clock, log }) })
   const messages = new MessageAdoption({
     ...{ epoch, clock, rememberedMs: config.inbound.messageMapTtl, newId: createRowIds(clock, idFloorMs) },
     map: new MessageMapStore(database),
