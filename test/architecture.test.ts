@@ -32,6 +32,7 @@ const roomImports: Record<string, readonly string[]> = {
   'bridge/contacts/import': [
     ...['core', 'lib', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/sync', ...storageRooms],
   ],
+  'bridge/contacts/repair': ['core', 'lib', 'jobs', 'bridge/conversations', ...storageRooms],
   'bridge/calls': ['core', 'lib', ...storageRooms],
   'bridge/groups': ['core', 'lib', 'bridge/people'],
   'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
@@ -110,7 +111,7 @@ const roomImports: Record<string, readonly string[]> = {
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
-    ...['bridge/contacts/import', 'bridge/outbound/direct'],
+    ...['bridge/contacts/import', 'bridge/contacts/repair', 'bridge/outbound/direct'],
     ...['adoption', 'history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],

@@ -107,6 +107,8 @@ export type Settings = {
    * commit. Parallel requests then race as in the real database. 0 handles one request at a time.
    */
   raceMs: number
+  /** How long a merge of two contacts takes. What the other contact gets meanwhile is removed with it. */
+  mergeMs: number
   /** False ignores unknown parameters as Chatwoot does. True refuses them, because they are mistakes of the client. */
   isStrict: boolean
   /** The account feature that hides contacts without phone and e-mail from the contact list. */
@@ -131,6 +133,7 @@ export const stockSettings: Settings = {
   frontendUrl: '',
   storage: 's3',
   raceMs: 0,
+  mergeMs: 0,
   isStrict: true,
   crmV2: false,
   quirks: lifelike,

@@ -12,6 +12,7 @@ import { createAdoptions, createAdoptRun } from './adoption/create-adoption.ts'
 import type { Base } from './base.ts'
 import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
+import { createContactRepairs, createRepairRun } from './contacts/create-contacts-repair.ts'
 import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
@@ -154,10 +155,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const contactsImporter = createContactsImporter(base, {
     ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
   })
+  const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
   const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf, pace })
   const jobs = createJobs(base, {
     ...{ database, epoch, idFloorMs },
-    runners: { ...importer.runners, contacts_import: contactsImporter, adopt },
+    runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
   })
   const adoptions = createAdoptions(base, jobs.jobs, inbound)
@@ -228,6 +230,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     importer,
     jobs,
     contactsImports: createContactsImports(base, jobs.jobs),
+    contactRepairs: createContactRepairs(base, jobs.jobs, inbound),
     adoptions,
     history,
     setup,

@@ -83,6 +83,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     history: { instances, imports: rooms.history.imports, days: config.history.days },
     jobs: rooms.jobs,
     contactsImport: { instances, imports: rooms.contactsImports },
+    contactsRepair: { instances, repairs: rooms.contactRepairs },
     adopt: { instances, adoptions: rooms.adoptions },
   }
 }

@@ -34,6 +34,10 @@ export type AuditAction =
   | GroupAction
   /** A caller asked for an import of history. */
   | 'history.import'
+  /** A repair asked the helpdesk to merge two contacts. The target is the id of the contact that stays. */
+  | 'contact.merge'
+  /** A caller asked for a repair of the contacts. */
+  | 'contacts.repair'
   /** A caller asked for an import of the address book. */
   | 'contacts.import'
   /** A caller cancelled a job. */

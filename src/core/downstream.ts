@@ -94,8 +94,22 @@ export type Contact = {
 /** A contact as the helpdesk shows it now. `thumbnail` is the address of its picture; every upload has another one. */
 export type ShownContact = { id: number; name: string; thumbnail: string | null }
 
-/** A contact of this inbox, as the helpdesk lists it. `sourceIds` are its addresses in this inbox. */
-export type ListedContact = { id: number; identifier: string | null; sourceIds: readonly string[] }
+/** A contact of this inbox, as the helpdesk lists it. */
+export type ListedContact = {
+  id: number
+  name: string
+  identifier: string | null
+  /** As the helpdesk has it: E.164 with the plus. */
+  phone: string | null
+  email: string | null
+  isBlocked: boolean
+  /** The addresses of the contact in this inbox. */
+  sourceIds: readonly string[]
+  /** Whether the contact is in other inboxes too. */
+  elsewhere: boolean
+  /** What operators and other programs noted of the contact, by name: only texts. */
+  attributes: Readonly<Record<string, string>>
+}
 
 /** One page of all contacts of the account; `contacts` are those of this inbox. */
 export type ContactsPage = { contacts: readonly ListedContact[]; isLast: boolean }
@@ -218,6 +232,8 @@ export type HelpdeskInbox = {
   ensureContact(spec: ContactSpec): Promise<Contact>
   /** Null when the contact does not exist any more. */
   findContact(id: number): Promise<ShownContact | null>
+  /** The contact as `contactsPage` lists it, with no source ids when it is not in this inbox. Null when it does not exist. */
+  describeContact(id: number): Promise<ListedContact | null>
   updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void>
   mergeContacts(ids: { keep: number; drop: number }): Promise<void>
   /** Replaces the picture of the contact. `thumbnail` of the answer is the address of the new picture. */

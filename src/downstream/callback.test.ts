@@ -225,6 +225,24 @@ test('a conversation that was seen is understood at the top and below', () => {
   assert.deepEqual(readCallback(untold), { ...seen, at: null })
 })
 
+test('a change of labels is read, and one that makes no sense is passed over', () => {
+  const labelled = (changed_attributes: unknown) => {
+    const command = readCallback({ ...conversation, event: 'conversation_updated', changed_attributes })
+    return 'labels' in command ? command.labels : undefined
+  }
+  const list = { previous_value: ['a'], current_value: ['a', 'b'] }
+  assert.deepEqual(labelled([{ updated_at: {} }, { label_list: list }]), { before: ['a'], after: ['a', 'b'] })
+  assert.deepEqual(labelled([{ label_list: { previous_value: null, current_value: [1, 'x', {}] } }]), {
+    before: [],
+    after: ['x'],
+  })
+  for (const none of [undefined, null, 'label_list', [], [null], [{ status: {} }], { label_list: list }]) {
+    assert.equal(labelled(none), undefined)
+  }
+  const many = Array.from({ length: 10_000 }, (_, n) => String(n))
+  assert.equal(labelled([{ label_list: { current_value: many } }])?.after.length, 500)
+})
+
 test('the status of a conversation is read from both events that carry it', () => {
   const status = (event: string, fields: object) => readCallback({ ...conversation, event, ...fields })
   const resolved = { kind: 'status', conversation: named, recipient, isResolved: true }

@@ -3,7 +3,15 @@
 import { DownstreamError } from '../core/downstream.ts'
 import type { AccountAccess, HelpdeskAccount, InboxChanges } from '../core/helpdesk/helpdesk-account.ts'
 import type { InboxSettings, Installation, NewInbox } from '../core/helpdesk/helpdesk-account.ts'
-import { readAgentIds, readInbox, readInboxes, readLabels, readMemberIds, readRole, versionCall } from './account-json.ts'
+import {
+  readAgentIds,
+  readInbox,
+  readInboxes,
+  readLabels,
+  readMemberIds,
+  readRole,
+  versionCall,
+} from './account-json.ts'
 import { anything, ChatwootCalls } from './chatwoot-calls.ts'
 import type { CallDeps } from './chatwoot-calls.ts'
 

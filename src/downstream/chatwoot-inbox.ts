@@ -1,7 +1,7 @@
 // Implements the helpdesk port for one inbox of a Chatwoot.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { AvatarFile, ContactsPage, ConversationsPage, ListedMessage } from '../core/downstream.ts'
+import type { AvatarFile, ContactsPage, ConversationsPage, ListedContact, ListedMessage } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, ConversationStatus } from '../core/downstream.ts'
 import type { HelpdeskInbox, ImportConversation, MessageStatus, Opening, PendingSpec } from '../core/downstream.ts'
 import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
@@ -12,7 +12,8 @@ import type { ChatwootClient } from './chatwoot-client.ts'
 import { readConversation, readMessage, readMessages, readOutgoing, readShownContact } from './chatwoot-json.ts'
 import { readTitles } from './account-json.ts'
 import { addAddress, contactFields, ensureContact } from './contact-finder.ts'
-import { contactsPage, removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
+import { removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
+import { contactsPage, describeContact } from './contacts/list-contacts.ts'
 import { ensureConversation } from './conversations/conversation-finder.ts'
 import { listInbox, listNewestMessages } from './conversations/list-inbox.ts'
 import { conversationsSince, toConversation } from './conversations/list-conversations.ts'
@@ -43,6 +44,10 @@ export class ChatwootInbox implements HelpdeskInbox {
   async findContact(id: number): Promise<ShownContact | null> {
     const asked = this.#client.ask({ method: 'GET', path: `/contacts/${id}`, about: 'contact', read: readShownContact })
     return nullWhenGone(asked)
+  }
+
+  async describeContact(id: number): Promise<ListedContact | null> {
+    return nullWhenGone(describeContact(this.#client, id))
   }
 
   async updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void> {

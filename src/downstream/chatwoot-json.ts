@@ -91,13 +91,25 @@ export function readContactsPage(value: unknown, inboxId: number): ContactsPage 
   return { contacts: listed.filter(({ sourceIds }) => sourceIds.length > 0), isLast: listed.length < contactsOnPage }
 }
 
-function readListed(value: unknown, inboxId: number): ListedContact | undefined {
-  const { id, identifier, contact_inboxes: inboxes } = asObject(value)
-  if (!isId(id)) return undefined
+/** `inboxId` is the inbox whose addresses are read. */
+export function readListed(value: unknown, inboxId: number): ListedContact | undefined {
+  const contact = readContact(value)
+  if (!contact) return undefined
+  const { id, name, identifier, phone, inboxIds } = contact
+  const { email, blocked, contact_inboxes: inboxes, custom_attributes: noted } = asObject(value)
   const here = asList(inboxes)
     .map(asObject)
     .filter(({ inbox }) => asObject(inbox)['id'] === inboxId)
-  return { id, identifier: asText(identifier), sourceIds: here.flatMap((each) => asText(each['source_id']) ?? []) }
+  const texts = Object.entries(asObject(noted)).flatMap(([key, each]) => {
+    const text = asText(each)
+    return text === null ? [] : [[key, text] as const]
+  })
+  return {
+    ...{ id, name, identifier, phone, email: asText(email), isBlocked: blocked === true },
+    sourceIds: here.flatMap((each) => asText(each['source_id']) ?? []),
+    elsewhere: inboxIds.some((each) => each !== inboxId),
+    attributes: Object.fromEntries(texts),
+  }
 }
 
 export function readCreatedContact(value: unknown): { contact: FoundContact; sourceId: string } | undefined {

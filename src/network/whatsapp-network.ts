@@ -16,7 +16,7 @@ import type {
   Unanswered,
 } from '../core/network.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
-import type { LabelReception } from '../core/labels.ts'
+import type { LabelReception } from '../core/sync/labels.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'

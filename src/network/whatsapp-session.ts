@@ -5,7 +5,7 @@ import type { Chat, Person } from '../core/address.ts'
 import type { GroupAdministration } from '../core/group-administration.ts'
 import type { Anchor } from '../core/history/past-events.ts'
 import type { Jid, NetworkMessageId } from '../core/ids.ts'
-import type { NetworkLabels } from '../core/labels.ts'
+import type { NetworkLabels } from '../core/sync/labels.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type {

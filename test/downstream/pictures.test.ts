@@ -56,9 +56,9 @@ test('pages list the contacts of the inbox with their addresses, the newest firs
   const second = await bed.inbox.contactsPage(2)
   assert.deepEqual([first.contacts.length, first.isLast, second.contacts.length, second.isLast], [15, false, 5, true])
   assert.deepEqual(second.contacts.at(-1), {
-    id: second.contacts.at(-1)?.id,
-    identifier: '5511988887710@s.whatsapp.net',
-    sourceIds: ['5511988887710'],
+    ...{ id: second.contacts.at(-1)?.id, name: person().name, email: null, isBlocked: false },
+    ...{ identifier: '5511988887710@s.whatsapp.net', phone: '+5511988887710' },
+    ...{ sourceIds: ['5511988887710'], elsewhere: false, attributes: {} },
   })
   assert.deepEqual(await bed.inbox.contactsPage(3), { contacts: [], isLast: true })
 })

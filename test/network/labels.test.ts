@@ -2,9 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LabelChange, LabelNews } from '../../src/core/labels.ts'
+import type { LabelChange, LabelNews } from '../../src/core/sync/labels.ts'
+import { proto } from '../../sim/network/library.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
+
+const { ListType } = proto.SyncActionValue.LabelEditAction
 
 /** What a reception has stored: the names of the labels, and the labels of the chats. */
 class Stored {
@@ -152,9 +155,9 @@ test('lists of WhatsApp such as favourites are no labels', async () => {
   const stored = new Stored()
   const { bed: opened, phone } = await openBed(stored)
   await using bed = opened
-  phone.labels.create('Favorites', { type: 3 })
-  phone.labels.create('New customer', { type: 4, predefinedId: 1 })
-  phone.labels.create('Mine', { type: 5 })
+  phone.labels.create('Favorites', { type: ListType.FAVORITES })
+  phone.labels.create('New customer', { type: ListType.PREDEFINED, predefinedId: 1 })
+  phone.labels.create('Mine', { type: ListType.CUSTOM })
   await bed.online('s')
   await waitUntil('the labels are known', () => stored.names.has('3'))
   assert.deepEqual([...stored.names.values()], ['New customer', 'Mine'])

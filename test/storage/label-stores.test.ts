@@ -41,7 +41,11 @@ for (const engine of engines) {
     test('chats are found by address and by label, and a whole list replaces what was there', async () => {
       await using stage = await open()
       const { labels } = stage
-      await labels.update('shop', { ...nothing, labels: [vip, paid], labelled: [ann, bob, { ...bob, labelId: '2' }] }, noChats)
+      await labels.update(
+        'shop',
+        { ...nothing, labels: [vip, paid], labelled: [ann, bob, { ...bob, labelId: '2' }] },
+        noChats,
+      )
       await labels.update('other', { ...nothing, labelled: [ann] }, noChats)
       assert.deepEqual((await labels.chatsWith('shop', ['1'])).sort(), [ann.jid, bob.jid])
       assert.equal((await labels.labelsOf('shop', [bob.jid])).length, 2)

@@ -44,6 +44,9 @@ const allowed: Readonly<Record<string, string>> = {
   'InboxStore.counts': 'counts what waits for the helpdesk',
   'InboxStore.dropOrphans': 'looks through what waits for the helpdesk, once an hour',
   'BridgedStore.chats': 'reads all chats of the instance, once for each import of all chats',
+  'PeopleStore.countNamed': 'counts the named people of an instance, once for each import of the address book',
+  'ContactStore.conversationsOf':
+    'looks for the conversations of a contact that is merged into another one, which is rare',
   'MessageMapStore.dropInstance': 'removes a batch of the rows of a deleted instance',
   'HistoryStore.chats': 'lists the chats of an instance, once for each job',
   'HistoryStore.count': 'counts what an instance that is deleted has not imported',

@@ -2,6 +2,7 @@
 
 import type { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
+import type { MergeGate } from '../../bridge/conversations/merge-gate.ts'
 import type { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
 import { EventComposer } from '../../bridge/inbound/compose/event-composer.ts'
@@ -26,7 +27,7 @@ import type { InboundParts, InboundStores } from './inbound-parts.ts'
 
 type DeliveryParts = {
   stores: InboundStores
-  conversations: { contexts: EventContexts; directory: ConversationDirectory }
+  conversations: { contexts: EventContexts; directory: ConversationDirectory; gate: MergeGate }
   choices: OfferedChoices
   awaited: Pick<AwaitedCallbacks, 'posted'>
   headerHistory: Pick<HeaderHistory, 'note'>
@@ -48,6 +49,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   })
   const poster = new ExactlyOncePoster({
     map,
+    gate: conversations.gate,
     epoch,
     newId,
     clock,

@@ -3,10 +3,12 @@
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
+import { ContactJoin } from '../../bridge/conversations/contact-join.ts'
 import { ContactMerger } from '../../bridge/conversations/contact-merger.ts'
 import { ContactNames } from '../../bridge/conversations/contact-names.ts'
 import { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
+import { MergeGate } from '../../bridge/conversations/merge-gate.ts'
 import { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import { EventContexts } from '../../bridge/conversations/event-context.ts'
@@ -44,6 +46,8 @@ export type InboundSet = {
   /** With which headers messages were posted. */
   headerHistory: HeaderHistory
   opener: ConversationOpener
+  /** Merges two contacts. */
+  join: ContactJoin
   /** Says to which helpdesk inbox an instance delivers. */
   destinations: Pick<DestinationRouter, 'find' | 'isConfigured' | 'waitForTarget' | 'hold'>
   /** What imports post with. */
@@ -112,6 +116,7 @@ export function createInbound(parts: InboundParts): InboundSet {
     contactNames: conversations.names,
     headerHistory,
     opener: conversations.opener,
+    join: conversations.join,
     destinations: delivery.destinations,
     posting: { composer, files, poster },
     reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
@@ -143,13 +148,29 @@ function createConversations(
 ) {
   const { settingsOf, clock, log, epoch } = parts
   const store = stores.contacts
-  const merger = new ContactMerger({ store, epoch, log })
-  const opener = new ConversationOpener({ store, epoch, clock, settingsOf, lateCommitMs: lateCommitMsOf(parts) })
+  const gate = new MergeGate()
+  const lateCommitMs = lateCommitMsOf(parts)
+  const join = new ContactJoin({ store, gate, epoch, clock, lateCommitMs })
+  const merger = new ContactMerger({ store, join, epoch, log })
+  const opener = new ConversationOpener({ store, gate, epoch, clock, settingsOf, lateCommitMs })
   const names = new ContactNames({ store, epoch })
-  const directory = new ConversationDirectory({ store, merger, opener, names, callbacks, epoch, clock, log, settingsOf })
+  const directory = new ConversationDirectory({
+    store,
+    merger,
+    opener,
+    names,
+    callbacks,
+    epoch,
+    clock,
+    log,
+    settingsOf,
+  })
   const groupWord = (instance: InstanceName) => textsOf[settingsOf(instance).locale].group
   const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (instance) => ownPerson(parts, instance) })
-  return { contexts, directory, names, opener }
+  join.onJoined((destination, contactId) => {
+    directory.contactJoined(destination, contactId)
+  })
+  return { contexts, directory, names, opener, gate, join }
 }
 
 function createHeaderHistory({ config, clock, epoch }: InboundParts, stores: InboundStores): HeaderHistory {

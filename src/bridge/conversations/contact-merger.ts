@@ -6,10 +6,11 @@ import { DownstreamError } from '../../core/downstream.ts'
 import type { ContactSpec } from '../../core/downstream.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ContactStore, KnownContact } from '../../storage/stores/people/contact-store.ts'
+import type { ContactJoin } from './contact-join.ts'
 import { lidSourceId, lidSpec } from './contact-spec.ts'
 import type { HelpdeskTarget } from './conversation-opener.ts'
 
-type Deps = { store: ContactStore; epoch: () => number; log: Log }
+type Deps = { store: ContactStore; join: Pick<ContactJoin, 'join' | 'note'>; epoch: () => number; log: Log }
 type Target = Pick<HelpdeskTarget, 'destination' | 'helpdesk'>
 /** The addresses under which the same person may have another contact. */
 type FormerAddresses = { lid: string; phones: readonly string[] }
@@ -61,22 +62,20 @@ export class ContactMerger {
   }
 
   /** Merges only a contact that we created and that is in no other helpdesk inbox. */
-  async #mergeTwo(spec: ContactSpec, byLid: KnownContact, lid: string, { destination: { key }, helpdesk }: Target) {
-    const { store, epoch, log } = this.#deps
+  async #mergeTwo(spec: ContactSpec, byLid: KnownContact, lid: string, target: Target): Promise<void> {
+    const { store, join, epoch, log } = this.#deps
+    const { key } = target.destination
     const withoutLid = {
       ...spec,
       formerSourceIds: spec.formerSourceIds.filter((each) => each !== byLid.sourceId),
       identifiers: spec.identifiers.filter((each) => each !== lidJid(lid)),
     }
-    const keep = await helpdesk.ensureContact(withoutLid)
-    const drop = await helpdesk.ensureContact(lidSpec(lid, byLid.name))
+    const keep = await target.helpdesk.ensureContact(withoutLid)
+    const drop = await target.helpdesk.ensureContact(lidSpec(lid, byLid.name))
     const mayMerge = drop.id === byLid.contactId && byLid.ours && !drop.elsewhere && keep.id !== drop.id
-    if (mayMerge) {
-      await helpdesk.mergeContacts({ keep: keep.id, drop: drop.id })
-      await store.mergeContacts(epoch(), key, { keep: keep.id, drop: drop.id })
-    }
+    if (mayMerge) await join.join({ keep: keep.id, drop: { id: drop.id, sourceIds: [drop.sourceId] } }, target)
     // The helpdesk merged them in an earlier attempt, whose answer was lost.
-    if (keep.id === drop.id) await store.mergeContacts(epoch(), key, { keep: keep.id, drop: byLid.contactId })
+    if (keep.id === drop.id) await join.note(key, { keep: keep.id, drop: byLid.contactId })
     log.info({ destination: key, contact: keep.id, other: drop.id, merged: mayMerge }, 'two contacts are one person')
     const { id: contactId, sourceId, created: ours, name } = keep
     await store.saveContact(epoch(), key, { sourceId, contactId, ours, name, givenName: ours ? name : null })

@@ -82,7 +82,11 @@ export class ConversationDirectory implements PerInstance {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#entries = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: cachedMs })
-    this.#heardResolved = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: Math.max(...Object.values(trustedMs)) })
+    this.#heardResolved = new BoundedMap({
+      clock: deps.clock,
+      max: maxCached,
+      ttlMs: Math.max(...Object.values(trustedMs)),
+    })
   }
 
   /** The listener is called when the contact of a chat seems to have an old name. It must return quickly. */
@@ -186,6 +190,11 @@ export class ConversationDirectory implements PerInstance {
   /** Two chats of the instance became one: what is remembered of either may be wrong. */
   merged(instance: InstanceName): void {
     this.leave(instance)
+  }
+
+  /** The contact became part of another one, for all instances that talk with it. */
+  contactJoined(destination: DestinationKey, contactId: number): void {
+    this.#entries.deleteWhere((key, { known }) => known.contactId === contactId && key.includes(`|${destination}|`))
   }
 
   leave(instance: InstanceName): void {

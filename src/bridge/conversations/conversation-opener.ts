@@ -11,9 +11,11 @@ import type { DestinationKey } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
+import type { MergeGate } from './merge-gate.ts'
 
 type Deps = {
   store: ContactStore
+  gate: Pick<MergeGate, 'withContact'>
   epoch: () => number
   clock: Clock
   settingsOf: SettingsOf
@@ -28,6 +30,8 @@ export type HelpdeskTarget = {
   /** Called with what the next request is about, so that a failure is counted as what it is. */
   onStep: (step: 'contact' | 'conversation') => void
 }
+
+type ContactTarget = { destination: Destination; helpdesk: Pick<HelpdeskInbox, 'ensureContact'> }
 
 type Opening = {
   contact: Contact
@@ -49,34 +53,48 @@ export class ConversationOpener {
     this.#deps = deps
   }
 
-  async open(key: ConversationKey, spec: ContactSpec, { destination, helpdesk, onStep }: HelpdeskTarget) {
-    onStep('contact')
-    const contact = await helpdesk.ensureContact(spec)
-    onStep('conversation')
-    // Accounts that share a helpdesk inbox may have the same group or customer. In a lane each of them sees the
-    // conversations that the others have opened.
-    const lane = `${destination.key}|${contact.sourceId}`
-    return this.#lanes.run(lane, () => this.#openWith(contact, spec, key, helpdesk))
+  open(key: ConversationKey, spec: ContactSpec, { destination, helpdesk, onStep }: HelpdeskTarget) {
+    const find = () => {
+      onStep('contact')
+      return helpdesk.ensureContact(spec)
+    }
+    return this.#deps.gate.withContact(destination.key, find, (contact) => {
+      onStep('conversation')
+      // Accounts that share a helpdesk inbox may have the same group or customer. In a lane each of them sees the
+      // conversations that the others have opened.
+      const lane = `${destination.key}|${contact.sourceId}`
+      return this.#lanes.run(lane, () => this.#openWith(contact, spec, key, helpdesk))
+    })
   }
 
   /**
    * A pending conversation for the history of a chat that has no conversation yet. Null when the contact has one already. The
    * mark names the conversation, so that it is found after a lost answer.
    */
-  async openPending(key: ConversationKey, spec: ContactSpec, mark: string, { destination, helpdesk }: HelpdeskTarget) {
-    const contact = await helpdesk.ensureContact(spec)
-    const lane = `${destination.key}|${contact.sourceId}`
-    return this.#lanes.run(lane, () => this.#openPendingWith(contact, spec, { key, mark }, helpdesk))
+  openPending(key: ConversationKey, spec: ContactSpec, mark: string, { destination, helpdesk }: HelpdeskTarget) {
+    const find = () => helpdesk.ensureContact(spec)
+    return this.#deps.gate.withContact(destination.key, find, (contact) => {
+      const lane = `${destination.key}|${contact.sourceId}`
+      return this.#lanes.run(lane, () => this.#openPendingWith(contact, spec, { key, mark }, helpdesk))
+    })
   }
 
   /** The contact of a chat. It is stored, so that later names reach it. */
-  async contactOf(
+  contactOf(spec: ContactSpec, target: ContactTarget): Promise<Contact> {
+    return this.withContact(spec, target, (contact) => Promise.resolve(contact))
+  }
+
+  /** Gives the contact of a chat a conversation. The contact is stored, so that later names reach it. */
+  withContact<T>(
     spec: ContactSpec,
-    { destination, helpdesk }: { destination: Destination; helpdesk: Pick<HelpdeskInbox, 'ensureContact'> },
-  ): Promise<Contact> {
-    const contact = await helpdesk.ensureContact(spec)
-    await this.#saveContact(destination.key, contact, spec)
-    return contact
+    { destination, helpdesk }: ContactTarget,
+    work: (contact: Contact) => Promise<T>,
+  ): Promise<T> {
+    const find = () => helpdesk.ensureContact(spec)
+    return this.#deps.gate.withContact(destination.key, find, async (contact) => {
+      await this.#saveContact(destination.key, contact, spec)
+      return work(contact)
+    })
   }
 
   async #openPendingWith(

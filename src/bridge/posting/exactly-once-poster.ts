@@ -26,11 +26,13 @@ import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
 import type { MappedMessage, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
 import type { MessageMapStore, Posting } from '../../storage/stores/messages/message-map-store.ts'
+import type { MergeGate } from '../conversations/merge-gate.ts'
 import type { PostJob } from './post-job.ts'
 import { PostLimits } from './post-limits.ts'
 
 type Deps = {
   map: MessageMapStore
+  gate: Pick<MergeGate, 'post'>
   epoch: () => number
   newId: () => string
   clock: Clock
@@ -158,7 +160,8 @@ export class ExactlyOncePoster {
   async #postNow(job: PostJob, state: PostState, signal: AbortSignal): Promise<Posted> {
     const posting = await this.#begin(job, state)
     try {
-      return await this.#send(job, state.claim?.known ?? [], signal)
+      const send = () => this.#send(job, state.claim?.known ?? [], signal)
+      return await this.#deps.gate.post(job.destination.key, job.conversation.id, send, signal)
     } catch (error) {
       if (!(error instanceof DownstreamError) || !error.mayHaveHappened) throw error
       // The time counts from here, because the body of a large file takes long to leave.

@@ -42,13 +42,48 @@ export type ContactsImportResult = {
 
 export type RepairParams = { dryRun: boolean }
 
+/**
+ * same_address     both stand for the same phone number, anonymous id or group
+ * phone_and_lid    the network stated that the phone number and the anonymous id are one person
+ * mobile_variants  two spellings of one mobile number, of which the network uses one
+ */
+export const pairReasons = ['same_address', 'phone_and_lid', 'mobile_variants'] as const
+export type PairReason = (typeof pairReasons)[number]
+
+/**
+ * different_emails  agents gave the contacts different e-mail addresses
+ * one_is_blocked    agents blocked one of the contacts
+ * in_other_inbox    the contact that would go is in another inbox too
+ * two_accounts      the network uses both spellings of the number
+ * spelling_unknown  it is not known which spelling of the number the network uses
+ */
+export const pairRefusals = [
+  'different_emails',
+  'one_is_blocked',
+  'in_other_inbox',
+  'two_accounts',
+  'spelling_unknown',
+] as const
+export type PairRefusal = (typeof pairRefusals)[number]
+
+/**
+ * would_merge  only in a dry run
+ * merged       the helpdesk has one contact now
+ * changed      a contact was changed or removed after the list was read: the next repair looks at it again
+ * failed       the helpdesk refused the merge
+ */
+export const pairOutcomes = ['would_merge', 'merged', 'changed', 'failed', ...pairRefusals] as const
+export type PairOutcome = (typeof pairOutcomes)[number]
+
 /** `keep` and `drop` are contact ids at the helpdesk. */
-export type RepairFinding = { keep: number; drop: number; reason: string; outcome: string }
+export type RepairFinding = { keep: number; drop: number; reason: PairReason; outcome: PairOutcome }
 
 /** The findings that a result lists. The counts have no limit. */
 export const mostFindings = 1000
 
+/** pairs = merged + skipped + errors. In a dry run nothing is merged: pairs - skipped would be. */
 export type RepairResult = {
+  /** Contacts of the helpdesk inbox. */
   scanned: number
   pairs: number
   merged: number

@@ -18,7 +18,7 @@ import type { ChatWork } from './import-work.ts'
 
 type Deps = {
   contacts: Pick<ContactStore, 'findConversation'>
-  opener: Pick<ConversationOpener, 'openPending' | 'contactOf'>
+  opener: Pick<ConversationOpener, 'openPending' | 'withContact'>
   bridged: Pick<BridgedStore, 'hasLive' | 'newestAt'>
   imports: Pick<ImportStore, 'noteOpening' | 'isAbandoned'>
   /** When the account was linked last; null when that is not known. */
@@ -82,13 +82,17 @@ export class ConversationChoice {
   }
 
   async #history(work: ChatWork, target: HelpdeskTarget): Promise<Choice> {
-    const contact = await this.#deps.opener.contactOf(await work.contact.describe(), target)
-    const { chat } = work
+    const spec = await work.contact.describe()
+    const made = await this.#deps.opener.withContact(spec, target, (contact) => this.#createFor(work, contact, target))
+    return { target: 'history', conversation: opened(made) }
+  }
+
+  async #createFor({ chat }: ChatWork, contact: Contact, target: HelpdeskTarget): Promise<Conversation> {
     const made = await this.#create(chat, contact, target)
-    if (made.isOwn) return { target: 'history', conversation: opened(made) }
+    if (made.isOwn) return made
     // The helpdesk inbox is locked to one conversation for each address of a contact, so the history gets an address.
     const apart = { ...contact, sourceId: `${contact.sourceId}-history-${chat.jobId}` }
-    return { target: 'history', conversation: opened(await this.#create(chat, apart, target)) }
+    return this.#create(chat, apart, target)
   }
 
   async #create(chat: ImportChat, contact: Contact, { destination, helpdesk }: HelpdeskTarget) {

@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import { mostFindings, pairOutcomes, pairReasons } from '../../core/jobs/contacts-jobs.ts'
 import type {
   AdoptResult,
   ContactsImportResult,
@@ -31,20 +32,29 @@ export const ImportedContacts = Type.Object(
   { title: 'ImportedContacts' },
 )
 
+const oneOf = <const T extends string>(values: readonly T[], description: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], description })
+
+const reasons =
+  'same_address: both stand for the same phone number, anonymous id or group; phone_and_lid: WhatsApp stated that the phone number and the anonymous id are one person; mobile_variants: two spellings of one mobile number'
+const outcomes =
+  'would_merge: in a dry run; merged; changed: a contact was changed meanwhile, repair again; failed: the helpdesk refused; different_emails, one_is_blocked: agents treat them differently; in_other_inbox: the contact that would go is in another inbox too; two_accounts: WhatsApp uses both spellings; spelling_unknown: it is not known which spelling WhatsApp uses'
+
 export const RepairedContacts = Type.Object(
   {
     scanned: Type.Integer({ description: 'Contacts of the helpdesk inbox' }),
-    pairs: Type.Integer({ description: 'Pairs of contacts that are one person' }),
-    merged: Type.Integer(),
-    skipped: Type.Integer(),
-    errors: Type.Integer(),
+    pairs: Type.Integer({ description: 'Pairs of contacts that may be one person' }),
+    merged: Type.Integer({ description: 'Pairs that are one contact now; 0 in a dry run' }),
+    skipped: Type.Integer({ description: 'Pairs that are not merged; the outcome of each says why' }),
+    errors: Type.Integer({ description: 'Pairs whose merge the helpdesk refused' }),
     listed: Type.Array(
       Type.Object({
         keep: Type.Integer({ description: 'The id of the contact that stays' }),
         drop: Type.Integer({ description: 'The id of the contact that is merged into it' }),
-        reason: Type.String(),
-        outcome: Type.String(),
+        reason: oneOf(pairReasons, reasons),
+        outcome: oneOf(pairOutcomes, outcomes),
       }),
+      { description: `The first ${mostFindings} pairs` },
     ),
   },
   { title: 'RepairedContacts' },

@@ -30,6 +30,8 @@ import { addAvatarRoutes } from '../routes/avatars.ts'
 import type { AvatarDeps } from '../routes/avatars.ts'
 import { addContactsImportRoute } from '../routes/contacts/contacts-import.ts'
 import type { ContactsImportDeps } from '../routes/contacts/contacts-import.ts'
+import { addContactsRepairRoute } from '../routes/contacts/contacts-repair.ts'
+import type { ContactsRepairDeps } from '../routes/contacts/contacts-repair.ts'
 import { addDeliveryRoutes } from '../routes/deliveries.ts'
 import type { DeliveryDeps } from '../routes/deliveries.ts'
 import { addGroupRoutes } from '../routes/groups.ts'
@@ -105,6 +107,7 @@ export type ServerRoutes = {
   history: HistoryDeps
   jobs: JobDeps
   contactsImport: ContactsImportDeps
+  contactsRepair: ContactsRepairDeps
   adopt: AdoptDeps
 }
 
@@ -169,6 +172,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)
   addContactsImportRoute(app, routes.contactsImport)
+  addContactsRepairRoute(app, routes.contactsRepair)
   addAdoptRoutes(app, routes.adopt)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app)

@@ -12,7 +12,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { chatJid, lidDomain, lidJid, phoneJid } from '../../core/address.ts'
 import type { Chat } from '../../core/address.ts'
 import type { InstanceName, Jid } from '../../core/ids.ts'
-import type { LabelChange, LabelNews, LabelReception, NetworkLabels } from '../../core/labels.ts'
+import type { LabelChange, LabelNews, LabelReception, NetworkLabels } from '../../core/sync/labels.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { Lane } from '../../lib/queues/lane.ts'
@@ -185,10 +185,14 @@ export class AccountLabels implements NetworkLabels {
       if (!this.isRead) throw new Error('the labels are not read yet')
       this.#isRefused = false
       await this.#deps.socket.chatModify(modification, chat)
-      if (!this.#isRefused) return this.#report({ own: [change] })
+      if (!this.#wasRefused()) return this.#report({ own: [change] })
       await this.#readAll()
       throw new Error('another device changed the labels at the same time')
     })
+  }
+
+  #wasRefused(): boolean {
+    return this.#isRefused
   }
 
   /** 0 when nothing was read. */

@@ -1,6 +1,6 @@
 // The labels of an account, as callers from outside of the connection use them.
 
-import type { NetworkLabels } from '../../core/labels.ts'
+import type { NetworkLabels } from '../../core/sync/labels.ts'
 
 /** Faults of the work are traced to the connection. */
 export function labelsInside(labels: NetworkLabels, inside: <Result>(work: () => Result) => Result): NetworkLabels {

@@ -1,7 +1,7 @@
 // Reads what the library tells about labels.
 
 import { parseChat } from '../../core/address.ts'
-import type { LabelChange } from '../../core/labels.ts'
+import type { LabelChange } from '../../core/sync/labels.ts'
 import { cleanName } from '../decode/clean.ts'
 import type { BaileysEventMap, BinaryNode } from '../library/library.ts'
 import { childOf, childrenOf } from '../library/nodes.ts'
@@ -9,7 +9,10 @@ import { childOf, childrenOf } from '../library/nodes.ts'
 /** The ids that WhatsApp gives are numbers. */
 const idPattern = /^\d{1,15}$/
 
-export function editOf({ id, name, deleted }: BaileysEventMap['labels.edit']): LabelChange | undefined {
+/** The name of a label may be missing, although the library declares it. */
+type Edit = Omit<BaileysEventMap['labels.edit'], 'name'> & { name?: string | null }
+
+export function editOf({ id, name, deleted }: Edit): LabelChange | undefined {
   if (!idPattern.test(id)) return undefined
   return deleted ? { kind: 'deleted', labelId: id } : { kind: 'named', labelId: id, name: cleanName(name ?? '') }
 }

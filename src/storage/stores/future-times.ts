@@ -3,7 +3,7 @@
 
 import { sql } from 'kysely'
 import { longestPauseMs } from '../../core/lifecycle/delivery.ts'
-import { longestLabelPauseMs } from '../../core/labels.ts'
+import { longestLabelPauseMs } from '../../core/sync/labels.ts'
 import { longestBanMs, unknownBanMs } from '../../core/instance.ts'
 import { waitingLifetimeMs } from '../../core/outbox.ts'
 import { longestTickPauseMs } from '../../core/tick.ts'

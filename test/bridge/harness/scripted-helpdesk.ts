@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination } from '../../../src/core/downstream.ts'
+import { listedContact } from '../../harness/listed-contact.ts'
 import type {
   DownloadedFile,
   Downstream,
@@ -64,6 +65,11 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('findContact')
         const found = this.contacts.find((each) => each.id === id)
         return found ? { id, name: found.name, thumbnail: null } : null
+      },
+      describeContact: async (id) => {
+        await ask('describeContact')
+        const found = this.contacts.find((each) => each.id === id && each.destination === key)
+        return found ? listedContact({ ...found, sourceIds: [found.sourceId] }) : null
       },
       updateContact: async (id, changes) => {
         await ask('updateContact')

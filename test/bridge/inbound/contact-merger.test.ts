@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ContactJoin } from '../../../src/bridge/conversations/contact-join.ts'
 import { ContactMerger } from '../../../src/bridge/conversations/contact-merger.ts'
 import { personSpec } from '../../../src/bridge/conversations/contact-spec.ts'
+import { MergeGate } from '../../../src/bridge/conversations/merge-gate.ts'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { Contact, HelpdeskInbox } from '../../../src/core/downstream.ts'
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
 import { desk } from './harness/bridge-bed.ts'
 
 test('a merge whose answer was lost is noted the next time, and not asked for again', async () => {
@@ -30,8 +33,10 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
       merges++
       return Promise.reject(new DownstreamError('transient', 'the answer was lost', { mayHaveHappened: true }))
     },
+    describeContact: () => Promise.reject(new DownstreamError('transient', 'no answer')),
   } as unknown as HelpdeskInbox
-  const merger = new ContactMerger({ store, epoch: () => 1, log: silentLog })
+  const deps = { store, epoch: () => 1, log: silentLog, clock: new ManualClock(), lateCommitMs: 0 }
+  const merger = new ContactMerger({ ...deps, join: new ContactJoin({ ...deps, gate: new MergeGate() }) })
   const spec = personSpec({
     id: 'p',
     phone: '5511988887777',

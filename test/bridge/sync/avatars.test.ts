@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chatJid } from '../../../src/core/address.ts'
 import { NetworkBusyError } from '../../../src/core/realtime.ts'
+import { listedContact } from '../../harness/listed-contact.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { AvatarBed, hourMs, person } from './harness/avatar-bed.ts'
 
@@ -244,7 +245,7 @@ test('a resync ends after 200 pages, counts a contact once, and a second one mea
     read++
     // Each page begins with the last contact of the page before.
     const ids = Array.from({ length: 15 }, (_, n) => (page - 1) * 14 + n + 1)
-    return { contacts: ids.map((id) => ({ id, identifier: addressOf(id), sourceIds: [] })), isLast: false }
+    return { contacts: ids.map((id) => listedContact({ id, identifier: addressOf(id) })), isLast: false }
   }
   const both = Promise.all([bed.resync.run('a'), bed.resync.run('a')])
   await waitUntil('all pages are read', async () => {
@@ -263,7 +264,7 @@ test('a resync ends when its instance leaves, and looks at no further picture', 
   bed.pages = (page) => {
     read.push(page)
     if (page === 2) for (const part of [bed.avatars, bed.resync]) part.leave('a')
-    return { contacts: [{ id: page, identifier: addressOf(page), sourceIds: [] }], isLast: page === 3 }
+    return { contacts: [listedContact({ id: page, identifier: addressOf(page) })], isLast: page === 3 }
   }
   const resync = bed.resync.run('a')
   const refusal = assert.rejects(resync, { code: 'SERVICE_INSTANCE_NOT_FOUND' })

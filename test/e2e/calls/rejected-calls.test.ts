@@ -139,7 +139,7 @@ test('the setting of an instance counts for its own calls', async () => {
   assert.equal(left.isRejected, false)
 })
 
-test('a call in a group is not rejected, and nobody gets a text', async () => {
+test('a call in a group is not rejected, and its caller gets no text', async () => {
   await using opened = await open(answering)
   const { world, maria } = opened
   const group = world.network.group('Team', maria, [world.phone])

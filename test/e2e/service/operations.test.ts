@@ -131,6 +131,7 @@ describe('the OpenAPI document', () => {
       'post /api/instances/{name}/avatars/resync',
       'post /api/instances/{name}/check',
       'post /api/instances/{name}/contacts/import',
+      'post /api/instances/{name}/contacts/repair',
       'post /api/instances/{name}/deliveries/{id}/redeliver',
       'post /api/instances/{name}/groups',
       'post /api/instances/{name}/groups/{jid}/announce',

@@ -141,6 +141,18 @@ test('changes on the phone and by agents while the account is away arrive after 
   await bothHave(world, conversation, 'Hot', 'cold')
 })
 
+test('what an agent changed while the service was away is found after the start', async () => {
+  await using world = await openLabels()
+  const conversation = await opened(world)
+  const { phone, bob } = world
+  phone.labels.mark(phone.labels.create('VIP'), bob.user.pnJid)
+  await bothHave(world, conversation, 'VIP')
+  await world.stop()
+  await setByAgent(world, conversation, 'cold')
+  await world.restart()
+  await bothHave(world, conversation, 'cold')
+})
+
 test('labels from before the sync was switched on are united', async () => {
   await using world = await openLabels({ environment: { SERVICE_LABELS_SYNC: 'false' } })
   const conversation = await opened(world)
@@ -223,7 +235,7 @@ test('a label that the token may not create is left alone, and comes when the ac
   const conversation = await opened(world)
   const { phone, bob, helpdesk } = world
   const refused = { status: 401, body: { error: 'You are not authorized to do this action' } }
-  helpdesk.fault({ kind: 'answer', ...refused, method: 'POST', path: /\/accounts\/1\/labels$/ })
+  await helpdesk.fault({ kind: 'answer', ...refused, method: 'POST', path: /\/accounts\/1\/labels$/ })
   phone.labels.mark(phone.labels.create('VIP'), bob.user.pnJid)
   await counted(world, 'not_shown')
   assert.deepEqual(atHelpdesk(world, conversation), [])
@@ -236,7 +248,7 @@ test('the helpdesk fails for a while: the labels come later', async () => {
   await using world = await openLabels()
   const conversation = await opened(world)
   const { phone, bob, helpdesk } = world
-  helpdesk.fault({ kind: 'status', status: 503, method: 'POST', path: /conversations\/\d+\/labels$/, times: 1 })
+  await helpdesk.fault({ kind: 'status', status: 503, method: 'POST', path: /conversations\/\d+\/labels$/, times: 1 })
   phone.labels.mark(phone.labels.create('VIP'), bob.user.pnJid)
   await counted(world, 'ds_error')
   await bothHave(world, conversation, 'VIP')
@@ -261,7 +273,7 @@ test('a label that an agent sets between our read and our write is not lost', as
   const { phone, bob, helpdesk } = world
   await setByAgent(world, conversation, 'first')
   await bothHave(world, conversation, 'first')
-  helpdesk.fault({ kind: 'slow', ms: 1500, method: 'POST', path: /conversations\/\d+\/labels$/, times: 1 })
+  await helpdesk.fault({ kind: 'slow', ms: 1500, method: 'POST', path: /conversations\/\d+\/labels$/, times: 1 })
   phone.labels.mark(phone.labels.create('VIP'), bob.user.pnJid)
   const isWriting = () =>
     helpdesk.requests.some(({ method, path }) => method === 'POST' && path.endsWith('/accounts/1/labels'))

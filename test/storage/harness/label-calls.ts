@@ -5,7 +5,8 @@ import type { StoreCall, Stores } from './all-stores.ts'
 const instance = 'shop'
 const agreement = { destination: 'https://desk|1|1', conversationId: 7, titles: ['vip'] }
 
-const marked = ({ agreements }: Stores, id: string) => agreements.markDue(instance, { chats: [id], mark: `mark ${id}`, at: 1000 })
+const marked = ({ agreements }: Stores, id: string) =>
+  agreements.markDue(instance, { chats: [id], mark: `mark ${id}`, at: 1000 })
 
 export const labelCalls: Readonly<Record<string, StoreCall>> = {
   'LabelStore.labels': { kind: 'read', run: ({ labels }) => labels.labels(instance) },

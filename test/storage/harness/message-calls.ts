@@ -257,6 +257,7 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ contacts }) => contacts.endRename(1, destination, 3, 'Robert'),
   },
   'ContactStore.peopleOf': { kind: 'read', run: ({ contacts }) => contacts.peopleOf(destination, 3) },
+  'ContactStore.conversationsOf': { kind: 'read', run: ({ contacts }) => contacts.conversationsOf(destination, 3) },
   'ContactStore.noteOpening': {
     kind: 'repeated',
     given: saved,

@@ -56,9 +56,9 @@ export function addContactRoutes(app: HttpApp, office: Office): void {
   app.post(
     '/actions/contact_merge',
     { schema: { body: contacts.MergeBody, response: { 200: contacts.ContactBody } } },
-    (request) => {
+    async (request) => {
       const base = findContact(office, request, request.body.base_contact_id)
-      mergeContacts(desk, base, findContact(office, request, request.body.mergee_contact_id))
+      await mergeContacts(desk, base, findContact(office, request, request.body.mergee_contact_id))
       return contactJson(files, base, false)
     },
   )

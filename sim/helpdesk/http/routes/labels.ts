@@ -1,4 +1,4 @@
-// The endpoints for the labels of an account. Only these are shown to agents, whatever labels a conversation has.
+// The endpoints for the labels of an account. Agents see only these, even if a conversation has others.
 
 import { recordInvalid } from '../../desk/rails-error.ts'
 import * as accounts from '../../schemas/account-schemas.ts'
@@ -16,20 +16,16 @@ export function addLabelRoutes(app: HttpApp, { desk }: Office): void {
   app.get('/labels', { schema: { response: { 200: accounts.LabelList } } }, (request) => ({
     payload: of(callerOf(request).account.id).map(labelJson),
   }))
-  app.post(
-    '/labels',
-    { schema: { body: accounts.LabelCreate, response: { 200: accounts.LabelBody } } },
-    (request) => {
-      const { account } = requireAdmin(request)
-      const { title: written, color = '#1f93ff' } = 'label' in request.body ? request.body.label : request.body
-      const title = written.toLowerCase()
-      if (!titlePattern.test(title)) throw recordInvalid('Title must only contain letters, numbers and marks', ['title'])
-      if (of(account.id).some((row) => row.title === title)) {
-        throw recordInvalid('Title has already been taken', ['title'])
-      }
-      return labelJson(labels.insert((id) => ({ id, account, title, color })))
-    },
-  )
+  app.post('/labels', { schema: { body: accounts.LabelCreate, response: { 200: accounts.LabelBody } } }, (request) => {
+    const { account } = requireAdmin(request)
+    const { title: written, color = '#1f93ff' } = 'label' in request.body ? request.body.label : request.body
+    const title = written.toLowerCase()
+    if (!titlePattern.test(title)) throw recordInvalid('Title must only contain letters, numbers and marks', ['title'])
+    if (of(account.id).some((row) => row.title === title)) {
+      throw recordInvalid('Title has already been taken', ['title'])
+    }
+    return labelJson(labels.insert((id) => ({ id, account, title, color })))
+  })
 }
 
 function labelJson({ id, title, color }: LabelRow) {

@@ -2,7 +2,7 @@
 
 import { groupChatId, parseChat } from '../../../core/address.ts'
 import type { ChatId, InstanceName, Jid, RowId } from '../../../core/ids.ts'
-import type { ConversationLabels, LabelNews, LabelReception } from '../../../core/labels.ts'
+import type { ConversationLabels, LabelNews, LabelReception } from '../../../core/sync/labels.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'

@@ -1,7 +1,7 @@
 // Says once per instance that the network takes no more labels.
 
 import type { InstanceName } from '../../../core/ids.ts'
-import { mostLabels } from '../../../core/labels.ts'
+import { mostLabels } from '../../../core/sync/labels.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Log } from '../../../lib/log.ts'
 

@@ -11,21 +11,29 @@ const outerMarks = /^[-_]+|[-_]+$/gu
  * form, apart from marks at its ends.
  */
 export function titleForm(text: string): string {
-  const lower = text.slice(0, 4 * longest).normalize('NFC').toLowerCase()
+  const lower = text
+    .slice(0, 4 * longest)
+    .normalize('NFC')
+    .toLowerCase()
   const form = lower.replace(notAllowed, '-').replace(outerMarks, '')
-  return [...form].slice(0, longest).join('').replace(outerMarks, '')
+  return firstOf(form, longest).replace(outerMarks, '')
 }
 
 /** The title of a new label. It differs from all taken titles: names such as "VIP" and "vip" have the same form. */
 export function newTitle(name: string, labelId: string, isTaken: (title: string) => boolean): string {
   const form = titleForm(name)
-  const title = [...form].length < 2 ? `label-${form || labelId}` : form
+  const title = Array.from(form).length < 2 ? `label-${form || labelId}` : form
   if (!isTaken(title)) return title
   const end = `-${labelId}`
-  const withId = `${[...title].slice(0, longest - end.length).join('')}${end}`
+  const withId = `${firstOf(title, longest - end.length)}${end}`
   if (!isTaken(withId)) return withId
   // Another label has this title as its name.
   let count = 1
   while (isTaken(`label-${labelId}-${count}`)) count++
   return `label-${labelId}-${count}`
+}
+
+/** Counts characters, not their halves. */
+function firstOf(text: string, count: number): string {
+  return Array.from(text).slice(0, count).join('')
 }

@@ -1,7 +1,7 @@
 // Works out what news of the network change in what is stored of its labels.
 
 import type { Jid } from '../../../core/ids.ts'
-import type { LabelChange, LabelNews } from '../../../core/labels.ts'
+import type { LabelChange, LabelNews } from '../../../core/sync/labels.ts'
 import type { LabelledChat, LabelUpdate, StoredLabel } from '../../../storage/stores/people/label-store.ts'
 import { newTitle } from './label-titles.ts'
 
@@ -32,7 +32,11 @@ export function workOut(known: KnownLabels, { changes, isWhole }: LabelNews): Wo
 }
 
 /** The labels that are new, renamed or deleted. */
-function changedLabels(known: readonly StoredLabel[], changes: readonly LabelChange[], isWhole: boolean): StoredLabel[] {
+function changedLabels(
+  known: readonly StoredLabel[],
+  changes: readonly LabelChange[],
+  isWhole: boolean,
+): StoredLabel[] {
   const names = new Map<string, string | null>(isWhole ? known.map(({ id }) => [id, null]) : [])
   for (const change of changes) {
     if (change.kind === 'named') names.set(change.labelId, change.name)

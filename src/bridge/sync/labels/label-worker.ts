@@ -1,8 +1,8 @@
 // Looks at the chats whose labels may have changed. What is due is stored, so a restart goes on where the last process stopped.
 
 import type { InstanceName } from '../../../core/ids.ts'
-import { longestLabelPauseMs } from '../../../core/labels.ts'
-import type { NetworkLabels } from '../../../core/labels.ts'
+import { longestLabelPauseMs } from '../../../core/sync/labels.ts'
+import type { NetworkLabels } from '../../../core/sync/labels.ts'
 import type { NetworkSession } from '../../../core/network.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import { doubledMs } from '../../../lib/backoff.ts'
@@ -99,7 +99,7 @@ export class LabelWorker implements PerInstance {
         return
       }
       for (const each of due) {
-        if (signal.aborted) return
+        signal.throwIfAborted()
         await this.#lookAt(instance, each, network)
       }
     }

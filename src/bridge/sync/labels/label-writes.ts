@@ -3,7 +3,7 @@
 // The helpdesk replaces all labels of a conversation at once. What an agent changes between our read and our write is undone.
 // The callback of our write says what was there before it, so the change of the agent can be made again.
 
-import type { ConversationLabels } from '../../../core/labels.ts'
+import type { ConversationLabels } from '../../../core/sync/labels.ts'
 import type { DestinationKey } from '../../../core/ids.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'

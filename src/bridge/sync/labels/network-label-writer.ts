@@ -2,8 +2,8 @@
 
 import type { Chat } from '../../../core/address.ts'
 import type { InstanceName, Jid } from '../../../core/ids.ts'
-import { mostLabels } from '../../../core/labels.ts'
-import type { NetworkLabels } from '../../../core/labels.ts'
+import { mostLabels } from '../../../core/sync/labels.ts'
+import type { NetworkLabels } from '../../../core/sync/labels.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import type { LabelStore, StoredLabel } from '../../../storage/stores/people/label-store.ts'
 

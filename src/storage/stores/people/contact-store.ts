@@ -122,9 +122,27 @@ export class ContactStore {
     await this.#database.write(this.#fence(epoch), removal.where('source_id', '=', sourceId))
   }
 
+  /** The conversations that we have used with the contact: those of its chats, current and earlier ones. */
+  async conversationsOf(destination: DestinationKey, contactId: number): Promise<number[]> {
+    const current = this.#database.query
+      .selectFrom('conversations as current')
+      .where('current.destination', '=', destination)
+      .where('current.contact_id', '=', contactId)
+    const earlier = current
+      .innerJoin('conversation_chats as shown', (join) =>
+        join
+          .onRef('shown.instance', '=', 'current.instance')
+          .onRef('shown.chat', '=', 'current.chat')
+          .onRef('shown.destination', '=', 'current.destination'),
+      )
+      .select('shown.conversation_id')
+    const rows = await this.#database.read(current.select('current.conversation_id').union(earlier))
+    return rows.map(({ conversation_id }) => conversation_id)
+  }
+
   /**
    * Two contacts became one: every reference to `drop` becomes one to `keep`. What we know of the origin and the name of `keep`
-   * stands in its own row.
+   * stands in its own row. The picture of `drop` is gone with it.
    */
   async mergeContacts(epoch: number, destination: DestinationKey, { keep, drop }: { keep: number; drop: number }) {
     const { query } = this.#database
@@ -133,6 +151,7 @@ export class ContactStore {
       this.#fence(epoch),
       this.#ofContact(destination, drop).set({ ...at, ours: 0, given_name: null, renaming_to: null }),
       query.updateTable('conversations').set(at).where('destination', '=', destination).where('contact_id', '=', drop),
+      query.deleteFrom('contact_pictures').where('destination', '=', destination).where('contact_id', '=', drop),
     )
   }
 

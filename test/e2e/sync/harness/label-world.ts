@@ -49,7 +49,9 @@ export function writesOf({ helpdesk, phone }: AgentWorld) {
 
 export async function labelCounts(world: AgentWorld): Promise<Record<string, number>> {
   const { text } = await world.service.get('/metrics')
-  const lines = text.matchAll(/^service_realtime_events_total\{feature="labels",result="(\w+)",instance="n0"\} (\d+)$/gm)
+  const lines = text.matchAll(
+    /^service_realtime_events_total\{feature="labels",result="(\w+)",instance="n0"\} (\d+)$/gm,
+  )
   return Object.fromEntries([...lines].map(([, result = '', count]) => [result, Number(count)]))
 }
 

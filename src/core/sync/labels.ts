@@ -1,8 +1,8 @@
 // Labels of chats at the network, in the service's own words.
 
-import type { Chat } from './address.ts'
-import type { LabelEdit } from './helpdesk/callback.ts'
-import type { ChatId, DestinationKey, InstanceName, Jid } from './ids.ts'
+import type { Chat } from '../address.ts'
+import type { LabelEdit } from '../helpdesk/callback.ts'
+import type { ChatId, DestinationKey, InstanceName, Jid } from '../ids.ts'
 
 /** What the network tells about the labels of an account. `chat` is the address under which the network keeps the chat. */
 export type LabelChange =

@@ -1,0 +1,89 @@
+// Merges two contacts that are one person. Looks at both again before: agents may have changed them since the list was read.
+
+import { parseChat, phoneJid } from '../../../core/address.ts'
+import type { AuditRecord } from '../../../core/audit.ts'
+import type { ListedContact } from '../../../core/downstream.ts'
+import type { InstanceName } from '../../../core/ids.ts'
+import type { PairOutcome } from '../../../core/jobs/contacts-jobs.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { AuditStore } from '../../../storage/stores/ledger/audit-store.ts'
+import type { ContactJoin } from '../../conversations/contact-join.ts'
+import { identityOf, isSameNumber } from './contact-identity.ts'
+import { judgePair } from './find-pairs.ts'
+import type { ContactPair, ScannedContact } from './find-pairs.ts'
+import type { ContactsPlace, HelpdeskRequests } from './helpdesk-requests.ts'
+
+type Deps = {
+  requests: Pick<HelpdeskRequests, 'ask'>
+  join: Pick<ContactJoin, 'join'>
+  audit: Pick<AuditStore, 'append'>
+  ownerTagOf: (instance: InstanceName) => string
+  clock: Pick<Clock, 'now'>
+  log: Log
+}
+
+export class PairMerge {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Rejects with a DownstreamError when the helpdesk refuses the merge. */
+  async run(pair: ContactPair, place: ContactsPlace, signal: AbortSignal): Promise<PairOutcome> {
+    const { requests, join, audit } = this.#deps
+    const keep = await this.#look(pair.keep.id, place, signal)
+    const drop = await this.#look(pair.drop.id, place, signal)
+    const number = pair.keep.phone ?? pair.drop.phone
+    if (!keep || !isStill(keep, pair.keep, number)) return 'changed'
+    if (!drop || !isStill(drop, pair.drop, number)) return 'changed'
+    const refusal = judgePair(keep, drop)
+    if (refusal !== null) return refusal
+    // Before the merge: an entry must not be missing because of a crash after it.
+    await audit.append(this.#entry(pair, place))
+    const contacts = { keep: keep.id, drop: { id: drop.id, sourceIds: drop.sourceIds } }
+    const outcome = await requests.ask(place, (target) => join.join(contacts, target), signal)
+    if (outcome === 'gone') return 'changed'
+    await this.#givePhone(keep, pair, place, signal)
+    return 'merged'
+  }
+
+  #look(id: number, place: ContactsPlace, signal: AbortSignal): Promise<ListedContact | null> {
+    return this.#deps.requests.ask(place, ({ helpdesk }) => helpdesk.describeContact(id), signal)
+  }
+
+  /** The contact of an anonymous id gets the phone number. The next message of the person repeats this if it fails. */
+  async #givePhone({ id, identifier }: ListedContact, pair: ContactPair, place: ContactsPlace, signal: AbortSignal) {
+    const { requests, log } = this.#deps
+    const { phone } = pair.drop
+    const isOurs = identifier === null || parseChat(identifier) !== undefined
+    if (pair.keep.phone !== null || phone === null || !isOurs) return
+    try {
+      const changes = { phone: `+${phone}`, identifier: phoneJid(phone) }
+      await requests.ask(place, ({ helpdesk }) => helpdesk.updateContact(id, changes), signal)
+    } catch (err) {
+      signal.throwIfAborted()
+      log.warn({ err, ...place, contact: id }, 'a merged contact has no phone number yet')
+    }
+  }
+
+  #entry({ keep, drop, reason }: ContactPair, { instance, destination }: ContactsPlace): AuditRecord {
+    const { clock, ownerTagOf } = this.#deps
+    return {
+      ...{ at: clock.now(), actor: 'api', action: 'contact.merge', instance, ownerTag: ownerTagOf(instance) },
+      ...{ target: String(keep.id), metadata: { merged: drop.id, reason } },
+      key: `contact.merge|${destination}|${keep.id}|${drop.id}`,
+    }
+  }
+}
+
+/** Whether the contact stands for the same person or group as when the list was read. `number` is the one of the person. */
+function isStill(contact: ListedContact, { group, lids }: ScannedContact, number: string | null): boolean {
+  const identity = identityOf(contact)
+  if (!identity) return false
+  if (identity.kind === 'group') return identity.id === group
+  if (group !== null) return false
+  if (identity.phone !== null) return number !== null && isSameNumber(identity.phone, number)
+  return lids.some((lid) => identity.lids.includes(lid))
+}

@@ -1,0 +1,56 @@
+// Counts what a repair has done, and estimates when it will end.
+
+import { mostFindings } from '../../../core/jobs/contacts-jobs.ts'
+import type { ContactsProgress, PairOutcome, RepairFinding, RepairResult } from '../../../core/jobs/contacts-jobs.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { ContactPair } from './find-pairs.ts'
+
+type Facts = {
+  scanned: number
+  pairs: number
+  clock: Pick<Clock, 'now'>
+  onProgress: (progress: ContactsProgress) => void
+}
+
+/** A pair takes three requests: two looks and the merge. */
+const pairMs = 600
+
+export class RepairBook {
+  readonly #facts: Facts
+  readonly #listed: RepairFinding[] = []
+  readonly #counts = { merged: 0, skipped: 0, errors: 0 }
+  #done = 0
+  #failuresInARow = 0
+
+  constructor(facts: Facts) {
+    this.#facts = facts
+    this.#tell()
+  }
+
+  get failuresInARow(): number {
+    return this.#failuresInARow
+  }
+
+  get result(): RepairResult {
+    const { scanned, pairs } = this.#facts
+    return { scanned, pairs, ...this.#counts, listed: this.#listed }
+  }
+
+  note({ keep, drop, reason }: ContactPair, outcome: PairOutcome): void {
+    this.#done++
+    if (outcome === 'merged') this.#counts.merged++
+    else if (outcome === 'failed') this.#counts.errors++
+    else if (outcome !== 'would_merge') this.#counts.skipped++
+    if (outcome === 'failed') this.#failuresInARow++
+    else if (outcome === 'merged') this.#failuresInARow = 0
+    if (this.#listed.length < mostFindings) this.#listed.push({ keep: keep.id, drop: drop.id, reason, outcome })
+    this.#tell()
+  }
+
+  /** Contacts and pairs count alike. */
+  #tell(): void {
+    const { scanned, pairs, clock, onProgress } = this.#facts
+    const estimatedEndAt = clock.now() + (pairs - this.#done) * pairMs
+    onProgress({ done: scanned + this.#done, total: scanned + pairs, errors: this.#counts.errors, estimatedEndAt })
+  }
+}

@@ -1,0 +1,60 @@
+// Keeps messages and new conversations away from a contact while the helpdesk merges it into another one.
+//
+// Chatwoot moves the conversations and the messages of the contact and then removes the contact. It also removes what the
+// contact got in between. So each post and each new conversation passes this gate.
+
+import type { DestinationKey } from '../../core/ids.ts'
+import { SharedKeys } from '../../lib/queues/shared-keys.ts'
+
+export class MergeGate {
+  readonly #keys = new SharedKeys()
+
+  /** Posts into the conversation. Waits while its contact is being merged: the conversation goes on afterwards. */
+  post<T>(
+    destination: DestinationKey,
+    conversationId: number,
+    work: () => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return this.#keys.share(conversationKey(destination, conversationId), work, signal)
+  }
+
+  /** Gives the contact a conversation. A contact that was merged meanwhile is found again. */
+  async withContact<Contact extends { id: number }, T>(
+    destination: DestinationKey,
+    find: () => Promise<Contact>,
+    work: (contact: Contact) => Promise<T>,
+  ): Promise<T> {
+    for (;;) {
+      const contact = await find()
+      const key = contactKey(destination, contact.id)
+      const closed = this.#keys.closed(key)
+      if (!closed) return this.#keys.share(key, () => work(contact))
+      await closed
+    }
+  }
+
+  /** Runs the merge while the contact gets nothing. `conversations` is asked when it gets no new one any more. */
+  merge<T>(
+    destination: DestinationKey,
+    contactId: number,
+    conversations: () => Promise<readonly number[]>,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    return this.#keys.close([contactKey(destination, contactId)], async () => {
+      const ids = await conversations()
+      return this.#keys.close(
+        ids.map((id) => conversationKey(destination, id)),
+        work,
+      )
+    })
+  }
+}
+
+function contactKey(destination: DestinationKey, id: number): string {
+  return `contact|${destination}|${id}`
+}
+
+function conversationKey(destination: DestinationKey, id: number): string {
+  return `conversation|${destination}|${id}`
+}

@@ -1,0 +1,200 @@
+// Repairs with lost answers, an absent helpdesk, cancellations, kills and bad requests.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { SimHelpdesk } from '../../../sim/helpdesk/sim-helpdesk.ts'
+import { engines } from '../../harness/databases.ts'
+import { fillChat } from '../../harness/other-bridges.ts'
+import { ProcessWorld } from '../../harness/process-world.ts'
+import { openTestConnection } from '../../harness/test-connection.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+import { World } from '../../harness/world.ts'
+import { DeskClient } from '../../sim-helpdesk/harness/desk-client.ts'
+import { askRepair, endOf, findingsOf, mergesIn, repair, repairOf, startRepair, stateOf } from './harness/repairs.ts'
+
+const phone = '5511988887777'
+const short = '551188887777'
+const merging = { method: 'POST', path: /contact_merge/ } as const
+
+/** Maria has written: her contact is known under the phone number that the network uses. Another bridge left a second one. */
+async function twice(world: World | ProcessWorld) {
+  const [account] = world.phones
+  assert.ok(account)
+  const maria = world.network.person({ phone, pushName: 'Maria' })
+  const sent = maria.text(account, 'hello')
+  const first = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === sent.id, 60_000)
+  const { contactId: drop } = fillChat(world.helpdesk, 'evolution', { phone: short, name: 'Maria' })
+  return { maria, first, keep: first.sender?.id ?? 0, drop, account }
+}
+
+function contactIds({ see }: SimHelpdesk): number[] {
+  return see.contacts().map(({ id }) => id)
+}
+
+const mergesAt = ({ requests }: SimHelpdesk) => requests.filter(({ path }) => merging.path.test(path))
+
+describe('a merge whose answer is lost', () => {
+  test('is not asked for again when it was made', async () => {
+    await using world = await World.open()
+    const { keep, drop } = await twice(world)
+    await world.helpdesk.fault({ kind: 'cut', afterCommit: true, ...merging, times: 1 })
+    assert.deepEqual(findingsOf(await repair(world)), [`${keep} ← ${drop}: mobile_variants, merged`])
+    assert.deepEqual(contactIds(world.helpdesk), [keep])
+    assert.equal(mergesAt(world.helpdesk).filter(({ status }) => status === 200).length, 0)
+    assert.equal((await mergesIn(world)).length, 1)
+  })
+
+  test('is repeated when it was not made', async () => {
+    await using world = await World.open({ lateCommitMs: 100 })
+    const { keep, drop } = await twice(world)
+    await world.helpdesk.fault({ kind: 'cut', ...merging, times: 1 })
+    assert.deepEqual(findingsOf(await repair(world)), [`${keep} ← ${drop}: mobile_variants, merged`])
+    assert.deepEqual(contactIds(world.helpdesk), [keep])
+    assert.equal((await mergesIn(world)).length, 1)
+  })
+})
+
+describe('a helpdesk', () => {
+  test('that refuses a merge keeps both contacts, and the result says so', async () => {
+    await using world = await World.open()
+    const { keep, drop } = await twice(world)
+    const body = { message: 'cannot be merged', attributes: [] }
+    await world.helpdesk.fault({ kind: 'answer', status: 400, body, ...merging })
+    const done = await repair(world)
+    assert.deepEqual(findingsOf(done), [`${keep} ← ${drop}: mobile_variants, failed`])
+    assert.deepEqual([done.merged, done.skipped, done.errors], [0, 0, 1])
+    assert.deepEqual(contactIds(world.helpdesk), [keep, drop])
+  })
+
+  test('that is away is waited for', async () => {
+    await using world = await World.open()
+    const { keep } = await twice(world)
+    await world.helpdesk.fault({ kind: 'status', status: 503, path: /\/contacts\?/, times: 3 })
+    const done = await repair(world)
+    assert.equal(done.merged, 1)
+    assert.deepEqual(contactIds(world.helpdesk), [keep])
+  })
+})
+
+describe('a repair', () => {
+  test('that is cancelled ends within a second, while the helpdesk does not answer', async () => {
+    await using world = await World.open()
+    await twice(world)
+    await world.helpdesk.fault({ kind: 'slow', ms: 20_000, path: /\/contacts\?/ })
+    const before = stateOf(world.helpdesk)
+    const id = await startRepair(world)
+    await waitUntil('it runs', async () => (await repairOf(world, id)).status === 'running')
+    const since = performance.now()
+    const { status } = await world.service.request('DELETE', `/api/jobs/${id}`)
+    assert.equal(status, 200)
+    await world.helpdesk.clearFaults()
+    // The next repair may begin when the one before has ended.
+    const next = await startRepair(world, true)
+    await waitUntil('the next one runs', async () => (await repairOf(world, next)).status !== 'pending')
+    assert.ok(performance.now() - since < 1_500, 'the run went on')
+    assert.equal((await repairOf(world, id)).status, 'cancelled')
+    assert.deepEqual(stateOf(world.helpdesk), before)
+  })
+
+  test('of a deleted instance ends, and nothing more is merged', async () => {
+    await using world = await World.open()
+    await twice(world)
+    await world.helpdesk.fault({ kind: 'slow', ms: 2_000, path: /\/contacts\?/ })
+    const before = stateOf(world.helpdesk)
+    const id = await startRepair(world)
+    await waitUntil('it runs', async () => (await repairOf(world, id)).status === 'running')
+    const { status } = await world.service.request('DELETE', '/api/instances/n0')
+    assert.ok(status < 300)
+    assert.equal((await world.service.get(`/api/jobs/${id}`)).status, 404)
+    await world.helpdesk.settled()
+    assert.deepEqual(stateOf(world.helpdesk).contacts, before.contacts)
+  })
+
+  test('while one runs is refused and names it', async () => {
+    await using world = await World.open()
+    await world.helpdesk.fault({ kind: 'slow', ms: 1_000, path: /\/contacts\?/ })
+    const id = await startRepair(world)
+    const { status, body } = await askRepair(world)
+    const { error, error_code: code } = body as { error: string; error_code: string }
+    assert.deepEqual([status, code], [409, 'SERVICE_JOB_RUNNING'])
+    assert.match(error, new RegExp(id))
+    await endOf(world, id)
+  })
+
+  test('needs an instance, a helpdesk and true or false', async () => {
+    await using world = await World.open()
+    const refused = async (body: unknown, instance = 'n0') => {
+      const answer = await askRepair(world, body, instance)
+      return [answer.status, (answer.body as { error_code: string }).error_code]
+    }
+    assert.deepEqual(await refused({}, 'nobody'), [404, 'SERVICE_INSTANCE_NOT_FOUND'])
+    for (const body of [{ dry_run: 'no' }, { dry_run: null }, { dry_run: 0 }, { dry_run: [true] }, [], 'true', 7]) {
+      assert.deepEqual(await refused(body), [400, 'SERVICE_BAD_REQUEST'], JSON.stringify(body))
+    }
+    assert.equal(((await world.service.get('/api/jobs')).body as unknown[]).length, 0)
+    const { status } = await askRepair(world)
+    assert.equal(status, 202)
+  })
+
+  test('without a helpdesk is refused', async () => {
+    await using world = await World.unlinked({ environment: { DOWNSTREAM_BASE_URL: '' } })
+    await world.service.request('POST', '/api/instances', { body: { name: 'bare' } })
+    const { status, body } = await askRepair(world, {}, 'bare')
+    assert.deepEqual([status, (body as { error_code: string }).error_code], [409, 'SERVICE_NO_HELPDESK'])
+  })
+
+  test('of an account that is not connected works with what the network has stated before', async () => {
+    await using world = await World.open()
+    const { keep, drop, account } = await twice(world)
+    account.unlink()
+    await waitUntil('the account is logged out', async () => {
+      const { body } = await world.service.get('/api/instances/n0')
+      return (body as { status: string }).status !== 'ready'
+    })
+    assert.deepEqual(findingsOf(await repair(world)), [`${keep} ← ${drop}: mobile_variants, merged`])
+  })
+})
+
+test('contacts that an agent merged by hand: the next message and the next repair follow the agent', async () => {
+  await using world = await World.open()
+  const { maria, first, keep, drop, account } = await twice(world)
+  const merge = { base_contact_id: drop, mergee_contact_id: keep }
+  assert.equal((await new DeskClient(world.helpdesk).post('/actions/contact_merge', merge)).status, 200)
+  assert.equal((await repair(world)).pairs, 0)
+  const rows = await world.service.database.read(world.service.database.query.selectFrom('contacts').selectAll())
+  assert.deepEqual([...new Set(rows.map(({ contact_id }) => contact_id))], [drop])
+  const next = await world.arrived(maria.text(account, 'again'))
+  assert.deepEqual([next.conversationId, next.sender?.id], [first.conversationId, drop])
+})
+
+describe('a service killed during a merge', { concurrency: true }, () => {
+  for (const engine of engines) {
+    for (const commit of ['at_once', 'never'] as const) {
+      const when = commit === 'at_once' ? 'after the helpdesk has merged' : 'before the helpdesk has merged'
+      test(`${when}, on ${engine}: the next process merges once, and our rows name the contact that stays`, async () => {
+        await using world = await ProcessWorld.open({ engine })
+        const { maria, first, keep, drop, account } = await twice(world)
+        // The contact that the service uses is the one that goes: the other one is in another inbox.
+        const { helpdesk } = world
+        const { id: mail } = helpdesk.world.addInbox({ name: 'Mail' })
+        await new DeskClient(helpdesk).post(`/contacts/${drop}/contact_inboxes`, { inbox_id: mail, source_id: 'mail' })
+        await helpdesk.fault({ kind: 'timeout', commit, ...merging, times: 1 })
+        const id = await startRepair(world)
+        await helpdesk.waitForHeldRequests()
+        await world.kill()
+        const { status, result } = await endOf(world, id)
+        assert.equal(status, 'completed')
+        assert.equal(result?.merged, commit === 'at_once' ? 0 : 1)
+        assert.deepEqual(contactIds(helpdesk), [drop])
+        assert.equal((await mergesIn(world)).length, 1)
+        await using database = await openTestConnection(world.place.location)
+        const rows = await database.read(database.query.selectFrom('conversations').select('contact_id'))
+        assert.deepEqual(rows, [{ contact_id: drop }])
+        const next = maria.text(account, 'again')
+        const arrived = await helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === next.id, 60_000)
+        assert.deepEqual([arrived.conversationId, arrived.sender?.id], [first.conversationId, drop])
+        assert.notEqual(keep, drop)
+      })
+    }
+  }
+})
