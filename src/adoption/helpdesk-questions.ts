@@ -42,7 +42,9 @@ export class HelpdeskQuestions {
         throw error
       }
     }
-    const giveUp = () => Promise.reject(failure)
+    const giveUp = () => {
+      throw failure
+    }
     return this.#deps.attempts.run({ instance, attempt, relocate: giveUp, giveUp }, signal)
   }
 }
