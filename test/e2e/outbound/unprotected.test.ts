@@ -47,6 +47,7 @@ describe('without a protection', { concurrency: true }, () => {
     await waitUntil('Chatwoot gives up', () => stage.failed.length === texts.length)
     service.send('SIGCONT')
     await refused(stage, texts.length)
+    await waitUntil('all messages have arrived', () => stage.mistakes().lost.length === 0)
     assert.deepEqual(stage.mistakes(), { ...noMistakes, falselyFailed: texts })
   })
 
