@@ -39,6 +39,7 @@ async function dieAt({ step, nth = 1, engine = 'sqlite', files = false, between 
   const first = world.callback(1, 'first', { attachments })
   {
     await using dying = new ServiceProcess(environment, undefined, [script, step, String(nth)])
+    await dying.ready()
     await waitUntil('the account is online', () => dying.reached('ready'))
     post(world, dying, first).catch(() => undefined)
     await dying.logged('standing still')
@@ -47,6 +48,7 @@ async function dieAt({ step, nth = 1, engine = 'sqlite', files = false, between 
   }
   await between?.(world.place)
   await using living = new ServiceProcess(environment)
+  await living.ready()
   const wanted = files ? 2 : 1
   await waitUntil('the first has arrived', () => world.bob.messages.length >= wanted, {
     instead: () => shownTo(world.bob),
