@@ -44,7 +44,8 @@ export class HelpdeskAttempts {
 
   /**
    * Rejects when the signal aborts, and with a StorageError while storage is away. A stopped job does not wait for the request
-   * under way. A job that will go on in this process does: otherwise its next run would do the same beside it.
+   * under way. A job that goes on in this process waits for it: otherwise its next
+   * run would do the same work at the same time.
    */
   async run<T>(work: Repeated<T>, signal: AbortSignal): Promise<T> {
     const repeated = this.#repeat(work, signal)

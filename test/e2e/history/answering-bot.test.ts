@@ -16,7 +16,7 @@ import { completedJob, importing } from './harness/watched-jobs.ts'
 const refused = /history is being imported, press Retry in a minute/
 const historyOnly = /only messages that a person writes are sent from it/
 
-/** Each answer is shown as failed with one of these reasons. */
+/** The helpdesk shows each answer of the bot as failed, with one of these reasons. */
 async function assertFailed(world: AgentWorld, answers: readonly SeenMessage[], ...reasons: RegExp[]): Promise<void> {
   for (const { id } of answers) {
     const isExplained = ({ status, contentAttributes: { external_error: error } }: SeenMessage) =>
