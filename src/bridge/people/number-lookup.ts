@@ -45,7 +45,7 @@ export class NumberLookup implements PerInstance {
     this.#deps = deps
   }
 
-  /** The person behind the number, in the spelling of the network; null when there is none. Simultaneous callers share a question. */
+  /** The person behind the number, in the spelling of the network; null when there is none. Callers share a question. */
   async find(instance: InstanceName, phone: string): Promise<Person | null> {
     const session = this.#deps.sessionOf(instance)
     if (!session) {
