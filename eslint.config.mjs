@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 export default defineConfig(
-  { ignores: ['node_modules/', 'data/'] },
+  { ignores: ['node_modules/', 'data/', 'static/app/vendor/'] },
   eslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.mjs'],
@@ -44,5 +44,23 @@ export default defineConfig(
     },
   },
   { files: ['bin/load-program.cjs'], languageOptions: { ecmaVersion: 2020 } },
+  // The pages of the browser. TypeScript checks their names and types (static/tsconfig.json).
+  {
+    files: ['static/**/*.js'],
+    rules: {
+      'no-undef': 'off',
+      'no-console': 'error',
+      'no-eval': 'error',
+      'no-restricted-syntax': [
+        'error',
+        ...['innerHTML', 'outerHTML', 'insertAdjacentHTML', 'dangerouslySetInnerHTML', 'srcdoc', 'setHTMLUnsafe'].map(
+          (name) => ({
+            selector: `:matches(Identifier[name='${name}'], Literal[value='${name}'], TemplateElement[value.raw=/${name}/])`,
+            message: 'Text of a stranger must never become markup: put it into a template as a value.',
+          }),
+        ),
+      ],
+    },
+  },
   { files: ['bench/**', 'cli/**', 'scripts/**', 'sim/cli.ts', 'src/main.ts'], rules: { 'no-console': 'off' } },
 )

@@ -4,12 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { renderOutboxPage } from './render-outbox.ts'
 import { renderShownPage } from './render-shown.ts'
 import { renderEnvExample, renderSettingsPage } from './render-settings.ts'
+import { vendoredFiles } from './vendor-browser.ts'
 
 const files: Record<string, () => string | Promise<string>> = {
   '.env.example': renderEnvExample,
   'docs/configuration.md': renderSettingsPage,
   'docs/outbox.md': renderOutboxPage,
   'docs/shown.md': renderShownPage,
+  ...vendoredFiles,
 }
 
 const checking = process.argv.includes('--check')

@@ -1,0 +1,83 @@
+// The events of the service. Components listen by kind; a lost connection is taken up again where it ended.
+
+import { useEffect, useState } from '../vendor/hooks.js'
+import { apiUrl } from './api.js'
+
+/** @typedef {'instance' | 'qr' | 'destination' | 'job' | 'delivery' | 'alert' | 'reset'} LiveKind */
+/** @typedef {(data: any) => void} LiveListener */
+
+/** @type {Map<LiveKind, Set<LiveListener>>} */
+const listeners = new Map()
+/** @type {Set<(isOnline: boolean) => void>} */
+const onlineListeners = new Set()
+/** @type {EventSource | null} */
+let source = null
+let isOnline = true
+
+/** @type {readonly LiveKind[]} */
+const kinds = ['instance', 'qr', 'destination', 'job', 'delivery', 'alert', 'reset']
+
+export function connectLive() {
+  if (source) return
+  const opened = new EventSource(apiUrl('events'))
+  source = opened
+  opened.addEventListener('hello', () => {
+    setOnline(true)
+  })
+  opened.addEventListener('error', () => {
+    setOnline(false)
+    // A refusal ends the source for good: the browser tries again by itself only after a lost connection.
+    if (opened.readyState !== EventSource.CLOSED || source !== opened) return
+    source = null
+    setTimeout(connectLive, 5000)
+  })
+  for (const kind of kinds) {
+    opened.addEventListener(kind, (event) => {
+      const data = /** @type {unknown} */ (JSON.parse(/** @type {MessageEvent<string>} */ (event).data))
+      for (const listener of listeners.get(kind) ?? []) listener(data)
+    })
+  }
+}
+
+export function disconnectLive() {
+  source?.close()
+  source = null
+}
+
+/** @param {boolean} value */
+function setOnline(value) {
+  if (isOnline === value) return
+  isOnline = value
+  for (const listener of onlineListeners) listener(value)
+}
+
+/**
+ * Calls the listener for every event of these kinds while the component is shown. After a `reset` events were missed: what
+ * was loaded before may be old.
+ * @param {readonly LiveKind[]} wanted
+ * @param {LiveListener} listener
+ * @param {readonly unknown[]} inputs as of useEffect
+ */
+export function useLive(wanted, listener, inputs) {
+  useEffect(() => {
+    for (const kind of wanted) {
+      const set = listeners.get(kind) ?? new Set()
+      listeners.set(kind, set.add(listener))
+    }
+    return () => {
+      for (const kind of wanted) listeners.get(kind)?.delete(listener)
+    }
+  }, inputs)
+}
+
+/** False while the service does not answer. */
+export function useOnline() {
+  const [value, setValue] = useState(isOnline)
+  useEffect(() => {
+    onlineListeners.add(setValue)
+    return () => {
+      onlineListeners.delete(setValue)
+    }
+  }, [])
+  return value
+}

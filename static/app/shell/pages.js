@@ -1,0 +1,15 @@
+// All pages of the dashboard: their addresses, and whether the navigation lists them.
+
+/** @typedef {(props: { params: Record<string, string> }) => import('../lib/html.js').Node} Page */
+/** @typedef {keyof typeof import('./texts.js').texts.en} ShellText */
+/** @typedef {{ pattern: string, title: ShellText, inNavigation: boolean, load: () => Promise<{ Page: Page }> }} PageEntry */
+
+/** @type {readonly PageEntry[]} */
+export const pages = [
+  {
+    pattern: '/',
+    title: 'overview',
+    inNavigation: true,
+    load: () => import('../pages/overview/overview-page.js'),
+  },
+]
