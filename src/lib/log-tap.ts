@@ -3,7 +3,8 @@
 // A listener sees a line as it is written: fields that could carry a secret are blanked already. Lines below the level of
 // the log are never written, so listeners do not see them either.
 
-import type { DestinationStream } from 'pino'
+/** Where a log writes its lines. */
+type LineWriter = { write(line: string): void }
 
 export type LoggedWarning = {
   /** When the line was written, as ISO text. */
@@ -19,7 +20,7 @@ export type WarningListener = (warning: LoggedWarning) => void
 
 export type LogTap = {
   /** Where the log writes its lines of JSON. */
-  destination: DestinationStream
+  destination: LineWriter
   /** Calls the listener for every new warning; returns how to stop. */
   listen(listener: WarningListener): () => void
 }
@@ -27,7 +28,7 @@ export type LogTap = {
 /** Pino puts the level first. The number tells without parsing whether a line is worth it. */
 const levelOfStart = /^\{"level":([456])0[,}]/
 
-export function tapLog(destination: DestinationStream): LogTap {
+export function tapLog(destination: LineWriter): LogTap {
   const listeners = new Set<WarningListener>()
   let isTelling = false
   return {

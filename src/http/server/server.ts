@@ -50,6 +50,8 @@ import { addDirectMessageRoutes } from '../routes/direct/direct-messages.ts'
 import type { DirectMessageDeps } from '../routes/direct/direct-messages.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
+import { addObserveRoutes } from '../routes/observe/observe.ts'
+import type { ObserveDeps } from '../routes/observe/observe.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
 import type { OutboxDeps } from '../routes/outbox.ts'
 import { addOperationsRoutes } from '../routes/operations.ts'
@@ -109,6 +111,7 @@ export type ServerRoutes = {
   contactsImport: ContactsImportDeps
   contactsRepair: ContactsRepairDeps
   adopt: AdoptDeps
+  observe: ObserveDeps
 }
 
 type Deps = {
@@ -174,6 +177,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addContactsImportRoute(app, routes.contactsImport)
   addContactsRepairRoute(app, routes.contactsRepair)
   addAdoptRoutes(app, routes.adopt)
+  addObserveRoutes(app, routes.observe)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app)
   refuseOtherMethods()
