@@ -46,7 +46,8 @@ for (const engine of drawnEngines(import.meta.url)) {
       const [row] = instances
       assert.deepEqual(needs, [])
       assert.deepEqual(totals, { instances: 1, ready: 1, outbox_pending: 0, inbox_pending: 0, parked: 0 })
-      const { last_in_at, last_out_at, ready_at, ...facts } = row ?? {}
+      assert.ok(row)
+      const { last_in_at, last_out_at, ready_at, ...facts } = row
       assert.ok(Math.abs(Date.parse(String(last_in_at)) - Date.now()) < 60_000)
       assert.ok(ready_at)
       assert.deepEqual(facts, {
