@@ -157,7 +157,7 @@ export function sealed(id: RowId, payload: OutboxPayload): { payload: Secret } {
 
 /** A refused row without a chat can never be sent, so its content is not kept. */
 export function sealedForRetry({ id, chatId, payload }: NewOutboxRow): { payload: Secret | null } {
-  return chatId === '' ? { payload: null } : sealed(id, payload)
+  return chatId === '' || payload.type === 'direct' ? { payload: null } : sealed(id, payload)
 }
 
 export function hasUnknown(parts: readonly OutboxPart[]): 0 | 1 {
