@@ -40,7 +40,10 @@ async function writeLast({ world, maria }: Opened): Promise<void> {
 async function counted({ world }: Opened, outcome: string): Promise<string | undefined> {
   const { text } = await world.service.get('/metrics')
   const series = `service_call_rejections_total{instance="n0",outcome="${outcome}"} `
-  return text.split('\n').find((line) => line.startsWith(series))?.slice(series.length)
+  return text
+    .split('\n')
+    .find((line) => line.startsWith(series))
+    ?.slice(series.length)
 }
 
 /** The call rang, and the conversation shows it. */
@@ -215,7 +218,10 @@ test('a rejection that WhatsApp refuses, or does not confirm, is told; the call 
     const { world, maria } = opened
     world.network.fault(fault)
     const call = maria.call(world.phone)
-    assert.equal(await notice(opened, call), '📞 Voice call. It may not have been rejected: WhatsApp did not confirm it.')
+    assert.equal(
+      await notice(opened, call),
+      '📞 Voice call. It may not have been rejected: WhatsApp did not confirm it.',
+    )
     call.end(true)
     await writeLast(opened)
     assert.ok(shown(world).includes('incoming: 📞 Missed voice call'))
