@@ -10,6 +10,8 @@ export type Kind<T> = {
   parse(text: string): T | undefined
   /** What may be printed of a value; the text itself unless stated. */
   show?(text: string): string
+  /** Of a secret only is shown whether it is set. */
+  secret?: true
   /** Spaces at the ends belong to the value. */
   verbatim?: true
   /** How the API takes a value; as a text unless stated. */
@@ -18,7 +20,7 @@ export type Kind<T> = {
 
 export const text: Kind<string> = { takes: 'any text', parse: (value) => value }
 
-export const secretText: Kind<string> = { ...text, show: (value) => (value === '' ? '' : '[set]') }
+export const secretText: Kind<string> = { ...text, secret: true, show: (value) => (value === '' ? '' : '[set]') }
 
 /** A secret that travels in an HTTP header: other characters would arrive changed or not at all. */
 export const secretHeaderText: Kind<string> = {
