@@ -51,6 +51,8 @@ import type { AdoptDeps } from '../routes/contacts/adopt.ts'
 import { addJobRoutes } from '../routes/jobs.ts'
 import type { JobDeps } from '../routes/jobs.ts'
 import { addDirectMessageRoutes } from '../routes/direct/direct-messages.ts'
+import { addOutboxMessageRoutes } from '../routes/direct/outbox-message.ts'
+import type { OutboxMessageDeps } from '../routes/direct/outbox-message.ts'
 import type { DirectMessageDeps } from '../routes/direct/direct-messages.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
@@ -109,7 +111,7 @@ export type ServerRoutes = {
   groups: GroupDeps
   messages: MessageDeps
   directMessages: DirectMessageDeps
-  outbox: OutboxDeps
+  outbox: OutboxDeps & OutboxMessageDeps
   history: HistoryDeps
   jobs: JobDeps
   contactsImport: ContactsImportDeps
@@ -178,6 +180,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addMessageRoutes(app, routes.messages, newBodyMemory())
   addDirectMessageRoutes(app, routes.directMessages)
   addOutboxRoutes(app, routes.outbox)
+  addOutboxMessageRoutes(app, routes.outbox)
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)
   addContactsImportRoute(app, routes.contactsImport)
