@@ -85,7 +85,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
   const notices = createNotices(base, { settingsOf, instances, routing, downstream })
-  const calls = createCalls(base, { settingsOf, database, epoch, instances, direct: () => outbound.direct })
+  const calls = createCalls(base, { settingsOf, database, epoch, instances, metrics, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
     settingsOf,

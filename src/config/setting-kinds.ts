@@ -10,15 +10,28 @@ export type Kind<T> = {
   parse(text: string): T | undefined
   /** What may be printed of a value; the text itself unless stated. */
   show?(text: string): string
+  /** Of a secret only is shown whether it is set. */
+  secret?: true
   /** Spaces at the ends belong to the value. */
   verbatim?: true
   /** How the API takes a value; as a text unless stated. */
   json?: { schema: ValueSchema; takes?: string }
 }
 
+const shownLength = 100
+
 export const text: Kind<string> = { takes: 'any text', parse: (value) => value }
 
-export const secretText: Kind<string> = { ...text, show: (value) => (value === '' ? '' : '[set]') }
+export function textUpTo(longest: number): Kind<string> {
+  return {
+    takes: `a text of at most ${longest} characters`,
+    parse: (value) => (value.length <= longest ? value : undefined),
+    // A text that is too long would fill the screen.
+    show: (value) => (value.length <= shownLength ? value : `${value.slice(0, shownLength)}…`),
+  }
+}
+
+export const secretText: Kind<string> = { ...text, secret: true, show: (value) => (value === '' ? '' : '[set]') }
 
 /** A secret that travels in an HTTP header: other characters would arrive changed or not at all. */
 export const secretHeaderText: Kind<string> = {

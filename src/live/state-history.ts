@@ -58,10 +58,10 @@ export class StateHistory implements PerInstance {
   /** After a failure the changes wait for the next flush. Each has an id, so a repeated write adds nothing. */
   flush(): Promise<void> {
     return this.#lane.run(async () => {
-      const batch = this.#waiting
-      await this.#deps.store.add(batch)
-      const stored = new Set(batch)
-      this.#waiting = this.#waiting.filter((change) => !stored.has(change))
+      // A copy: changes that come while it is stored wait for the next flush.
+      const batch = new Set(this.#waiting)
+      await this.#deps.store.add([...batch])
+      this.#waiting = this.#waiting.filter((change) => !batch.has(change))
     })
   }
 

@@ -1,6 +1,6 @@
 // Says what of a message of the history is posted: its text with its file, or with a placeholder for the file.
 
-import type { EventDraft, WrittenText } from '../../bridge/inbound/compose/event-composer.ts'
+import type { EventDraft, WrittenText } from '../../bridge/inbound/compose/event-draft.ts'
 import { plainToMarkdown } from '../../bridge/inbound/compose/text-to-markdown.ts'
 import { textsOf } from '../../bridge/inbound/compose/texts.ts'
 import type { FetchedMedia, FileFetcher } from '../../bridge/inbound/files/file-fetcher.ts'

@@ -94,7 +94,7 @@ for (const engine of engines) {
         await leaveBehind(database, call.id, null)
       }
       await world.restart()
-      const expected = '📞 Voice call. It could not be rejected: WhatsApp did not confirm that.'
+      const expected = '📞 Voice call. It may not have been rejected: WhatsApp did not confirm it.'
       assert.equal((await world.arrived(call)).content, expected)
       await world.service.app.workers.get('call-texts')?.tick()
       assert.deepEqual(textsTo(maria), [])

@@ -36,6 +36,16 @@ async function writeLast({ world, maria }: Opened): Promise<void> {
   await world.drained()
 }
 
+/** How many attempts to reject a call ended in this way. */
+async function counted({ world }: Opened, outcome: string): Promise<string | undefined> {
+  const { text } = await world.service.get('/metrics')
+  const series = `service_call_rejections_total{instance="n0",outcome="${outcome}"} `
+  return text
+    .split('\n')
+    .find((line) => line.startsWith(series))
+    ?.slice(series.length)
+}
+
 /** The call rang, and the conversation shows it. */
 async function notice({ world }: Opened, call: SimCall): Promise<string> {
   return (await world.arrived(call)).content ?? ''
@@ -60,6 +70,7 @@ for (const engine of engines) {
       ])
       assert.equal(world.helpdesk.see.conversations().length, 1)
       assert.deepEqual(textsTo(maria), [text])
+      assert.equal(await counted(opened, 'rejected'), '1')
     })
 
     test('a second call within the hour is rejected without a text, also after a restart; after the hour it has one', async () => {
@@ -197,6 +208,7 @@ test('a caller who hangs up at once, and a call that the owner takes, get no rej
     assert.equal(await notice(opened, call), '📞 Voice call')
     await writeLast(opened)
     assert.deepEqual([call.isRejected, textsTo(maria)], [false, []])
+    assert.equal(await counted(opened, 'over'), '1')
   }
 })
 
@@ -206,10 +218,14 @@ test('a rejection that WhatsApp refuses, or does not confirm, is told; the call 
     const { world, maria } = opened
     world.network.fault(fault)
     const call = maria.call(world.phone)
-    assert.equal(await notice(opened, call), '📞 Voice call. It could not be rejected: WhatsApp did not confirm that.')
+    assert.equal(
+      await notice(opened, call),
+      '📞 Voice call. It may not have been rejected: WhatsApp did not confirm it.',
+    )
     call.end(true)
     await writeLast(opened)
     assert.ok(shown(world).includes('incoming: 📞 Missed voice call'))
+    assert.equal(await counted(opened, 'unconfirmed'), '1')
     assert.deepEqual(textsTo(maria), [])
   }
 })

@@ -54,7 +54,7 @@ export class SendPreparation {
   async #draftOf(row: OpenOutboxRow, address: Jid, session: NetworkSession): Promise<MessageDraft> {
     const { composer, direct, revokes, destinationOf } = this.#deps
     const { payload, instance, destination: destinationKey } = row
-    if (payload.type === 'revoke') return revokeDraft(await revokes.of(destinationKey, payload.messageId))
+    if (payload.type === 'revoke') return revokeDraft(await revokes.of(destinationKey, payload))
     if (payload.type === 'direct') return direct.draft(payload, { instance, address }, session)
     const isPlain = payload.attachments.length === 0 && !payload.lacksSurveyLink
     const destination = isPlain ? null : await destinationOf(row)
