@@ -58,6 +58,8 @@ import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
 import { addObserveRoutes } from '../routes/observe/observe.ts'
 import type { ObserveDeps } from '../routes/observe/observe.ts'
+import { addOperateRoutes } from '../routes/operate/operate.ts'
+import type { OperateDeps } from '../routes/operate/operate.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
 import type { OutboxDeps } from '../routes/outbox.ts'
 import { addOperationsRoutes } from '../routes/operations.ts'
@@ -118,6 +120,7 @@ export type ServerRoutes = {
   contactsRepair: ContactsRepairDeps
   adopt: AdoptDeps
   observe: ObserveDeps
+  operate: OperateDeps
 }
 
 type Deps = {
@@ -187,6 +190,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addContactsRepairRoute(app, routes.contactsRepair)
   addAdoptRoutes(app, routes.adopt)
   addObserveRoutes(app, routes.observe)
+  addOperateRoutes(app, routes.operate)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app, staticFiles)
   refuseOtherMethods()

@@ -47,7 +47,7 @@ describe('a change', () => {
   })
 
   test('counts on the usual port whether Host names the port or not', () => {
-    const asked = (origin: string, at: string, protocol: string) =>
+    const asked = (origin: string, at: string, protocol: Asked['protocol']) =>
       findSessionRefusal(change({ ...own, origin }, { host: at, protocol }))
     assert.equal(asked('https://bridge.example', 'bridge.example', 'https'), null)
     assert.equal(asked('https://bridge.example', 'bridge.example:443', 'https'), null)

@@ -2,11 +2,6 @@
 
 /** @typedef {import('./languages.js').Language} Language */
 
-/** @param {Language} language @param {number} value @param {Intl.NumberFormatOptions} [options] */
-export function formatNumber(language, value, options) {
-  return new Intl.NumberFormat(language, options).format(value)
-}
-
 /**
  * Formats are kept: to make one takes longer than to use it, and the overview shows hundreds of times.
  * @template T
@@ -23,8 +18,14 @@ function once(make) {
   }
 }
 
+const numberFormat = once((language) => new Intl.NumberFormat(language))
 const timeFormat = once((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }))
 const agoFormat = once((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }))
+
+/** @param {Language} language @param {number} value @param {Intl.NumberFormatOptions} [options] */
+export function formatNumber(language, value, options) {
+  return (options ? new Intl.NumberFormat(language, options) : numberFormat(language)).format(value)
+}
 
 /** @param {Language} language @param {string | null} timestamp */
 export function formatTime(language, timestamp) {

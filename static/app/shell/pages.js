@@ -12,4 +12,10 @@ export const pages = [
     inNavigation: true,
     load: () => import('../pages/overview/overview-page.js'),
   },
+  ...['/new-instance', '/new-instance/:name/:step'].map((pattern) => ({
+    pattern,
+    title: /** @type {const} */ ('newInstance'),
+    inNavigation: false,
+    load: () => import('../pages/new-instance/new-instance-page.js'),
+  })),
 ]

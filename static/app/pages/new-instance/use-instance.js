@@ -1,0 +1,35 @@
+// Follows one instance: its row of the overview, and the events about it.
+
+import { get } from '../../lib/api.js'
+import { useLive } from '../../lib/live.js'
+import { useCallback, useEffect, useState } from '../../vendor/hooks.js'
+
+/** @typedef {import('../overview/row-store.js').Row} Row */
+/** `data` is `undefined` in it if there is no such instance. */
+/** @typedef {{ data: { row: Row | undefined } | null, error: Error | null, reload: () => void }} FollowedInstance */
+
+/** @param {string} name @returns {FollowedInstance} */
+export function useInstance(name) {
+  const [state, setState] = useState(
+    /** @type {Pick<FollowedInstance, 'data' | 'error'>} */ ({ data: null, error: null }),
+  )
+  const reload = useCallback(() => {
+    get('overview').then(
+      (overview) => {
+        const { instances } = /** @type {{ instances: Row[] }} */ (overview)
+        setState({ data: { row: instances.find((row) => row.name === name) }, error: null })
+      },
+      (error) => setState(({ data }) => ({ data, error })),
+    )
+  }, [name])
+  useEffect(reload, [reload])
+  useLive(['hello', 'reset'], reload, [reload])
+  useLive(
+    ['instance'],
+    (event) => {
+      if (event.name === name) setState({ data: { row: event.deleted ? undefined : event }, error: null })
+    },
+    [name],
+  )
+  return { ...state, reload }
+}
