@@ -7,7 +7,7 @@ import { InboxStep } from './helpdesk/inbox-step.js'
 import { LinkStep } from './link/link-step.js'
 import { TryStep } from './link/try-step.js'
 import { NameStep } from './name-step.js'
-import { addressOf, chosenTag, isStep, steps } from './steps.js'
+import { addressOf, chosenTag, firstAddress, isStep, steps } from './steps.js'
 import { texts } from './texts.js'
 
 const views = { helpdesk: HelpdeskStep, inbox: InboxStep, link: LinkStep, try: TryStep }
@@ -34,7 +34,7 @@ function StepList({ name, current }) {
   const t = useTexts(texts)
   const at = current === null ? 0 : steps.indexOf(current) + 1
   const all = [
-    { title: t.step_name, address: '/new-instance' },
+    { title: t.step_name, address: firstAddress(name) },
     ...steps.map((step) => ({ title: t[`step_${step}`], address: addressOf(name ?? '', step, chosenTag()) })),
   ]
   return html`<nav aria-label=${t.steps}>

@@ -2,7 +2,7 @@
 
 import { currentPath } from '../../lib/router.js'
 
-/** The first step has no name yet, so it is not in this list. */
+/** The first step is not in this list: its address needs no name. */
 export const steps = /** @type {const} */ (['helpdesk', 'inbox', 'link', 'try'])
 
 /** @typedef {(typeof steps)[number]} Step */
@@ -20,6 +20,11 @@ export function isStep(text) {
 export function addressOf(name, step, tag = null) {
   const query = tag === null ? '' : `?${new URLSearchParams({ helpdesk: tag }).toString()}`
   return `/new-instance/${encodeURIComponent(name)}/${step}${query}`
+}
+
+/** The first step, with the name that was typed before, if any. @param {string | undefined} name */
+export function firstAddress(name) {
+  return name === undefined ? '/new-instance' : `/new-instance/${encodeURIComponent(name)}/name`
 }
 
 /** The chosen helpdesk that the address names. @returns {string | null} */

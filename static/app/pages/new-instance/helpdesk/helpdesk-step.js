@@ -6,7 +6,7 @@ import { useInstance } from '../../../lib/use-instance.js'
 import { useLoad } from '../../../lib/use-load.js'
 import { Loaded } from '../../../parts/loaded.js'
 import { useState } from '../../../vendor/hooks.js'
-import { addressOf } from '../steps.js'
+import { addressOf, firstAddress } from '../steps.js'
 import { texts as wizardTexts } from '../texts.js'
 import { NewHelpdesk } from './new-helpdesk.js'
 import { TestResult } from './test-result.js'
@@ -71,7 +71,7 @@ function KnownHelpdesk({ name, tag }) {
   return html`
     <${TestResult} test=${test} />
     <div class="actions">
-      <a class="button quiet" href="#/new-instance">${t.back}</a>
+      <a class="button quiet" href=${`#${firstAddress(name)}`}>${t.back}</a>
       ${test.report?.ok && html`<a class="button" href=${`#${addressOf(name, 'inbox', tag)}`}>${t.next}</a>`}
     </div>
   `
