@@ -143,7 +143,11 @@ describe('a backup that cannot be made', { concurrency: 3 }, () => {
   test('on a disk without room says how much is needed, and writes nothing', async () => {
     const machine = { ...thisMachine, freeBytes: () => Promise.resolve(100 * 1024 * 1024) }
     await using stage = await setUp({ machine })
-    assertRefused(await stage.ask(), 'SERVICE_BACKUP_FAILED', /has 100 MB free, and the backup needs 1\d\d MB: make room/)
+    assertRefused(
+      await stage.ask(),
+      'SERVICE_BACKUP_FAILED',
+      /has 100 MB free, and the backup needs 1\d\d MB: make room/,
+    )
     assert.deepEqual(readdirSync(stage.folder), [])
   })
 
@@ -151,7 +155,11 @@ describe('a backup that cannot be made', { concurrency: 3 }, () => {
     await using stage = await setUp({ machine: { ...thisMachine, freeBytes: () => Promise.resolve(Infinity) } })
     const { folder, ask } = stage
     writeFileSync(folder, 'x')
-    assertRefused(await ask(), 'SERVICE_BACKUP_FAILED', /backups cannot be written by user \S+ \(\w+\): check the directory/)
+    assertRefused(
+      await ask(),
+      'SERVICE_BACKUP_FAILED',
+      /backups cannot be written by user \S+ \(\w+\): check the directory/,
+    )
     rmSync(folder)
     // Not even root can write there.
     symlinkSync('/proc', folder)
