@@ -60,17 +60,19 @@ function Entries({ entries }) {
   const actions = [...new Set(entries.map(({ action }) => action))].sort()
   const isListed = actions.includes(chosen)
   return html`
-    <${Field} label=${t.action}>
-      ${(/** @type {object} */ attributes) =>
-        html`<select
-          ...${attributes}
-          value=${isListed ? chosen : ''}
-          onChange=${(/** @type {Event} */ event) => setChosen(valueOf(event))}
-        >
-          <option value="">${t.allActions}</option>
-          ${actions.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}
-        </select>`}
-    <//>
+    <div class="filter">
+      <${Field} label=${t.action}>
+        ${(/** @type {object} */ attributes) =>
+          html`<select
+            ...${attributes}
+            value=${isListed ? chosen : ''}
+            onChange=${(/** @type {Event} */ event) => setChosen(valueOf(event))}
+          >
+            <option value="">${t.allActions}</option>
+            ${actions.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}
+          </select>`}
+      <//>
+    </div>
     <div aria-live="polite">
       <${AuditTable} entries=${entries.filter(({ action }) => !isListed || action === chosen)} withInstance />
     </div>

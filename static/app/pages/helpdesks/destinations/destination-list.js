@@ -38,10 +38,8 @@ function DestinationCard({ destination }) {
   const { version, held, callbacks_lost: lost } = destination
   return html`<article class="card">
     <h3>${url}</h3>
-    <p class=${held ? 'bad' : 'good'}>
-      <span aria-hidden="true">${held ? '✕' : '✓'}</span> ${held ? t.takesNothing : t.takesMessages}
-    </p>
-    ${held && html`<${Problem} sentence=${held.reason} cure=${held.cure} since=${held.since} />`}
+    ${!held && !lost && html`<p class="good"><span aria-hidden="true">✓</span> ${t.noProblem}</p>`}
+    ${held && html`<${Problem} title=${t.takesNothing} sentence=${held.reason} cure=${held.cure} since=${held.since} />`}
     ${lost && html`<${Problem} title=${t.callbacksLost} sentence=${lost.reason} cure=${lost.advice} since=${lost.since} />`}
     <dl class="facts">
       <div>
@@ -69,11 +67,11 @@ function DestinationCard({ destination }) {
   </article>`
 }
 
-/** @param {{ title?: string, sentence: string, cure: string, since: string }} props */
+/** @param {{ title: string, sentence: string, cure: string, since: string }} props */
 function Problem({ title, sentence, cure, since }) {
   const t = useTexts(texts)
   return html`<${Notice} kind="bad">
-    ${title !== undefined && html`<p><strong>${title}</strong></p>`}
+    <p><strong>${title}</strong></p>
     <p>${sentence}</p>
     <p><strong>${t.cure}</strong> ${cure}</p>
     <p class="since">${t.since} <${Ago} at=${since} /></p>

@@ -4,8 +4,8 @@
 export const texts = {
   en: {
     none: 'No helpdesk is configured. Set DOWNSTREAM_* or add a tenant.',
-    takesMessages: 'Takes messages',
-    takesNothing: 'Takes nothing: messages wait',
+    noProblem: 'No problem is known.',
+    takesNothing: 'It takes nothing. Messages wait.',
     callbacksLost: 'Answers of agents do not arrive.',
     cure: 'What to do:',
     since: 'Since',
@@ -24,8 +24,8 @@ export const texts = {
   },
   'pt-BR': {
     none: 'Nenhuma central está configurada. Defina DOWNSTREAM_* ou adicione um locatário.',
-    takesMessages: 'Aceita mensagens',
-    takesNothing: 'Não aceita nada: as mensagens esperam',
+    noProblem: 'Nenhum problema conhecido.',
+    takesNothing: 'Ela não aceita nada. As mensagens esperam.',
     callbacksLost: 'As respostas dos agentes não chegam.',
     cure: 'O que fazer:',
     since: 'Desde',
@@ -44,8 +44,8 @@ export const texts = {
   },
   es: {
     none: 'No hay ninguna mesa de ayuda configurada. Defina DOWNSTREAM_* o añada un inquilino.',
-    takesMessages: 'Acepta mensajes',
-    takesNothing: 'No acepta nada: los mensajes esperan',
+    noProblem: 'No se conoce ningún problema.',
+    takesNothing: 'No acepta nada. Los mensajes esperan.',
     callbacksLost: 'Las respuestas de los agentes no llegan.',
     cure: 'Qué hacer:',
     since: 'Desde',
