@@ -6,16 +6,43 @@ import { assertRefused } from '../../harness/assertions.ts'
 import { Service } from '../../harness/service.ts'
 
 describe('without a token', () => {
-  test('the root leads to the reference page', async () => {
+  test('the root leads to the dashboard', async () => {
     await using service = await Service.start()
     const redirect = await fetch(`${service.app.url}/`, { redirect: 'manual' })
     assert.equal(redirect.status, 302)
     // Relative, so that it stays right behind a proxy that adds a path.
-    assert.equal(redirect.headers.get('location'), 'static/reference.html')
+    assert.equal(redirect.headers.get('location'), 'static/index.html')
     const page = await fetch(`${service.app.url}/`)
-    assert.equal(page.url, `${service.app.url}/static/reference.html`)
-    assert.match(await page.text(), /<h1>Causeway/)
+    assert.equal(page.url, `${service.app.url}/static/index.html`)
+    assert.match(await page.text(), /<title>Causeway/)
     assertRefused(await service.request('POST', '/'), 'SERVICE_METHOD_NOT_ALLOWED')
+  })
+
+  test('a browser asks each time whether a file has changed, and gets it only then', async () => {
+    await using service = await Service.start()
+    for (const path of [
+      '/static/index.html',
+      '/static/app/main.js',
+      '/static/app/style.css',
+      '/static/reference.css',
+    ]) {
+      const first = await fetch(`${service.app.url}${path}`)
+      assert.equal(first.status, 200, path)
+      assert.equal(first.headers.get('cache-control'), 'no-cache', path)
+      const etag = first.headers.get('etag') ?? ''
+      assert.notEqual(etag, '', path)
+      const again = await fetch(`${service.app.url}${path}`, { headers: { 'if-none-match': etag } })
+      assert.equal(again.status, 304, path)
+      assert.equal(again.headers.get('cache-control'), 'no-cache', path)
+      const other = await fetch(`${service.app.url}${path}`, { headers: { 'if-none-match': 'W/"other"' } })
+      assert.equal(other.status, 200, path)
+    }
+  })
+
+  test('modules have a type that browsers run', async () => {
+    await using service = await Service.start()
+    const { headers } = await fetch(`${service.app.url}/static/app/main.js`)
+    assert.match(headers.get('content-type') ?? '', /^(text|application)\/javascript; charset=utf-8$/i)
   })
 
   test('the icon is served where browsers look for it, and beside the reference page', async () => {

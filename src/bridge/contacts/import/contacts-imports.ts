@@ -1,6 +1,7 @@
 // The use case behind the endpoint that imports the address book. A request that is refused leaves nothing behind.
 
 import { randomUUID } from 'node:crypto'
+import type { Caller } from '../../../core/audit.ts'
 import { BridgeError } from '../../../core/errors.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import { notReady } from '../../../jobs/not-ready.ts'
@@ -17,7 +18,7 @@ type Deps = {
 }
 
 /** The instance whose address book is imported. */
-type Account = { instance: InstanceName; ownerTag: string; state: InstanceState }
+type Account = { instance: InstanceName; ownerTag: string; state: InstanceState; actor: Caller }
 
 export class ContactsImports {
   readonly #deps: Deps
@@ -26,7 +27,7 @@ export class ContactsImports {
     this.#deps = deps
   }
 
-  async start({ instance, ownerTag, state }: Account, params: ContactsImportParams): Promise<AddedJob> {
+  async start({ instance, ownerTag, state, actor }: Account, params: ContactsImportParams): Promise<AddedJob> {
     const { jobs, renames, clock } = this.#deps
     if (state !== 'ready') throw notReady(state)
     if (!renames && !params.create) throw nothingToDo()
@@ -35,7 +36,7 @@ export class ContactsImports {
     const at = clock.now()
     return jobs.add(instance, { type: 'contacts_import', params }, [
       {
-        ...{ at, actor: 'api', action: 'contacts.import', instance, ownerTag, target, key: randomUUID(), metadata },
+        ...{ at, actor, action: 'contacts.import', instance, ownerTag, target, key: randomUUID(), metadata },
       },
     ])
   }

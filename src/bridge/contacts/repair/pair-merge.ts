@@ -1,7 +1,7 @@
 // Merges two contacts that are one person. Looks at both again before: agents may have changed them since the list was read.
 
 import { parseChat, phoneJid } from '../../../core/address.ts'
-import type { AuditRecord } from '../../../core/audit.ts'
+import type { AuditRecord, Caller } from '../../../core/audit.ts'
 import type { ListedContact } from '../../../core/downstream.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { PairOutcome } from '../../../core/jobs/contacts-jobs.ts'
@@ -31,7 +31,11 @@ export class PairMerge {
   }
 
   /** Rejects with a DownstreamError when the helpdesk refuses the merge. */
-  async run(pair: ContactPair, place: ContactsPlace, signal: AbortSignal): Promise<PairOutcome> {
+  async run(
+    pair: ContactPair,
+    place: ContactsPlace,
+    { actor, signal }: { actor: Caller; signal: AbortSignal },
+  ): Promise<PairOutcome> {
     const { requests, join, audit } = this.#deps
     const keep = await this.#look(pair.keep.id, place, signal)
     const drop = await this.#look(pair.drop.id, place, signal)
@@ -41,7 +45,7 @@ export class PairMerge {
     const refusal = judgePair(keep, drop)
     if (refusal !== null) return refusal
     // Before the merge: an entry must not be missing because of a crash after it.
-    await audit.append(this.#entry(pair, place))
+    await audit.append(this.#entry(actor, pair, place))
     const contacts = { keep: keep.id, drop: { id: drop.id, sourceIds: drop.sourceIds } }
     const outcome = await requests.ask(place, (target) => join.join(contacts, target), signal)
     if (outcome === 'gone') return 'changed'
@@ -68,10 +72,10 @@ export class PairMerge {
     }
   }
 
-  #entry({ keep, drop, reason }: ContactPair, { instance, destination }: ContactsPlace): AuditRecord {
+  #entry(actor: Caller, { keep, drop, reason }: ContactPair, { instance, destination }: ContactsPlace): AuditRecord {
     const { clock, ownerTagOf } = this.#deps
     return {
-      ...{ at: clock.now(), actor: 'api', action: 'contact.merge', instance, ownerTag: ownerTagOf(instance) },
+      ...{ at: clock.now(), actor, action: 'contact.merge', instance, ownerTag: ownerTagOf(instance) },
       ...{ target: String(keep.id), metadata: { merged: drop.id, reason } },
       key: `contact.merge|${destination}|${keep.id}|${drop.id}`,
     }

@@ -2,6 +2,7 @@
 //
 // A run that was interrupted begins again. What was merged before is one contact by now, so nothing is done twice.
 
+import type { Caller } from '../../../core/audit.ts'
 import { DownstreamError } from '../../../core/downstream.ts'
 import { BridgeError } from '../../../core/errors.ts'
 import type { PairOutcome } from '../../../core/jobs/contacts-jobs.ts'
@@ -41,7 +42,7 @@ export class RepairRun implements JobRunner<RepairJob> {
 
   async run(job: RepairJob, { signal, onProgress }: RunOptions<RepairJob>): Promise<RepairResult> {
     const { requests, scan, clock } = this.#deps
-    const { dryRun } = job.params
+    const { dryRun, actor = 'api' } = job.params
     const place = await explained(requests.find(job.instance, signal))
     const tell = (progress: Partial<ContactsProgress>) => {
       onProgress({ ...{ done: 0, total: 0, errors: 0, estimatedEndAt: null }, ...progress })
@@ -55,7 +56,8 @@ export class RepairRun implements JobRunner<RepairJob> {
     if (!dryRun) for (const address of moved) await explained(this.#follow(address, place, signal))
     for (const pair of pairs) {
       signal.throwIfAborted()
-      book.note(pair, dryRun ? (pair.refusal ?? 'would_merge') : await this.#merge(pair, { place, book, signal }))
+      const merge = () => this.#merge(pair, { actor, place, book, signal })
+      book.note(pair, dryRun ? (pair.refusal ?? 'would_merge') : await merge())
     }
     return book.result
   }
@@ -69,12 +71,12 @@ export class RepairRun implements JobRunner<RepairJob> {
 
   async #merge(
     pair: ContactPair,
-    { place, book, signal }: { place: ContactsPlace; book: RepairBook; signal: AbortSignal },
+    { actor, place, book, signal }: { actor: Caller; place: ContactsPlace; book: RepairBook; signal: AbortSignal },
   ): Promise<PairOutcome> {
     const { merge, log } = this.#deps
     if (pair.refusal !== null) return pair.refusal
     try {
-      const outcome = await merge.run(pair, place, signal)
+      const outcome = await merge.run(pair, place, { actor, signal })
       log.info({ ...place, contact: pair.keep.id, other: pair.drop.id, outcome }, 'two contacts are one person')
       return outcome
     } catch (error) {
