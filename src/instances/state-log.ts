@@ -13,7 +13,7 @@ export type Why = Closing | string
 
 const attempts: ReadonlySet<InstanceTrigger> = new Set(['attempt', 'dropped'])
 
-export type SeenState = {
+type SeenState = {
   instance: InstanceName
   state: InstanceState
   reason: string

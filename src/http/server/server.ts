@@ -189,7 +189,9 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addContactsImportRoute(app, routes.contactsImport)
   addContactsRepairRoute(app, routes.contactsRepair)
   addAdoptRoutes(app, routes.adopt)
-  addObserveRoutes(app, routes.observe)
+  addObserveRoutes(app, routes.observe, ({ dashboardSession: session }, over) =>
+    session && access ? access.sessions.watch(session, over) : () => undefined,
+  )
   addOperateRoutes(app, routes.operate)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app, staticFiles)

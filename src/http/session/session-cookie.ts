@@ -7,8 +7,8 @@ export const sessionCookieName = 'causeway_session'
 /** The values of all cookies of that name; a browser sends one. */
 export function readSessionCookies(header = ''): string[] {
   return header.split(';').flatMap((each) => {
-    const [name = '', ...rest] = each.split('=')
-    return name.trim() === sessionCookieName ? [rest.join('=').trim()] : []
+    const [name = ''] = each.split('=', 1)
+    return name.trim() === sessionCookieName ? [each.slice(name.length + 1).trim()] : []
   })
 }
 
