@@ -16,7 +16,7 @@ const known = {
 }
 
 function take(changes: LabelChange[], isWhole = false) {
-  const { update, affected } = workOut(known, { changes, isWhole, isOwn: false })
+  const { update, affected } = workOut(known, { changes, isWhole, isNewLink: false, isOwn: false })
   return { ...update, affected: [...affected].sort() }
 }
 
@@ -26,7 +26,8 @@ test('news that are known already change nothing', () => {
     { kind: 'chat', labelId: '1', chat: 'a@lid', isLabelled: true },
     { kind: 'chat', labelId: '1', chat: 'b@lid', isLabelled: false },
   ])
-  assert.deepEqual(changes, { labels: [], labelled: [], unlabelled: [], isWhole: false, affected: [] })
+  const nothing = { labels: [], labelled: [], unlabelled: [], isWhole: false, forgetsAgreements: false }
+  assert.deepEqual(changes, { ...nothing, affected: [] })
 })
 
 test('a renamed label affects its chats', () => {

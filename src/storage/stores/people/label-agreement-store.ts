@@ -25,7 +25,7 @@ export type DueMarks = { chats: readonly ChatId[]; mark: RowId; at: number }
 
 type Key = { instance: InstanceName; chat: ChatId }
 
-const nothingAgreed = { destination: null, conversation_id: null, titles: '[]', attempts: 0 }
+const nothingAgreed = { destination: null, conversation_id: null, titles: '[]' }
 /** An engine takes 32,766 values at most, and a row has eight. */
 const rowsAtOnce = 2000
 
@@ -87,13 +87,18 @@ export class LabelAgreementStore {
 
 /** The steps of a write that marks the chats. */
 export function dueSteps({ query }: Database, instance: InstanceName, { chats, mark, at }: DueMarks) {
-  const rows = chats.map((chat) => ({ instance, chat, ...nothingAgreed, mark, due_at: at }))
+  const rows = chats.map((chat) => ({ instance, chat, ...nothingAgreed, mark, due_at: at, attempts: 0 }))
   return Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, n) =>
     query
       .insertInto('label_agreements')
       .values(rows.slice(n * rowsAtOnce, (n + 1) * rowsAtOnce))
       .onConflict((conflict) => conflict.columns(['instance', 'chat']).doUpdateSet({ mark, due_at: at, attempts: 0 })),
   )
+}
+
+/** The step of a write that forgets what was agreed about all chats. */
+export function forgettingStep({ query }: Database, instance: InstanceName) {
+  return query.updateTable('label_agreements').set(nothingAgreed).where('instance', '=', instance)
 }
 
 function toAgreement(row: Selectable<LabelAgreementTable>): LabelAgreement {

@@ -3,7 +3,7 @@
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
-import { dueSteps } from './label-agreement-store.ts'
+import { dueSteps, forgettingStep } from './label-agreement-store.ts'
 import type { DueMarks } from './label-agreement-store.ts'
 
 /** `title` is how the helpdesk calls the label; null when the label was deleted. */
@@ -17,6 +17,8 @@ export type LabelUpdate = {
   unlabelled: readonly LabelledChat[]
   /** The labelled chats are all that there are. */
   isWhole: boolean
+  /** What was agreed about chats does not count any more. */
+  forgetsAgreements: boolean
 }
 
 /** An engine takes 32,766 values at most, and a row has four. */
@@ -45,11 +47,11 @@ export class LabelStore {
     return (await this.#database.read(query)).map(toLabelledChat)
   }
 
-  /** The addresses of the chats with one of these labels. */
-  async chatsWith(instance: InstanceName, labelIds: readonly string[]): Promise<Jid[]> {
+  /** The chats with one of these labels. */
+  async chatsWith(instance: InstanceName, labelIds: readonly string[]): Promise<LabelledChat[]> {
     if (labelIds.length === 0) return []
     const query = this.#labelledChats(instance).where('label_id', 'in', labelIds)
-    return [...new Set((await this.#database.read(query)).map(({ jid }) => jid))]
+    return (await this.#database.read(query)).map(toLabelledChat)
   }
 
   /** All labelled chats of the account. */
@@ -59,13 +61,14 @@ export class LabelStore {
 
   /** In one commit with the marks of the chats that must be looked at because of it. */
   async update(instance: InstanceName, update: LabelUpdate, due: DueMarks): Promise<void> {
-    const { labels, labelled, unlabelled, isWhole } = update
+    const { labels, labelled, unlabelled, isWhole, forgetsAgreements } = update
     const chats = this.#database.query.deleteFrom('labelled_chats').where('instance', '=', instance)
     const removals = unlabelled.map(({ jid, labelId }) => chats.where('jid', '=', jid).where('label_id', '=', labelId))
     await this.#writer.write(
       ...inPieces(labels).map((piece) => this.#saveLabels(instance, piece)),
       ...(isWhole ? [chats] : removals),
       ...inPieces(labelled).map((piece) => this.#saveChats(instance, piece)),
+      ...(forgetsAgreements ? [forgettingStep(this.#database, instance)] : []),
       ...dueSteps(this.#database, instance, due),
     )
   }
