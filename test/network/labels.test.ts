@@ -151,6 +151,34 @@ test('a change that the server refuses because another device was faster fails, 
   await waitUntil('a later change of the phone is known', () => stored.chats.size === 0)
 })
 
+test('labels that could not be read at first are read later on the same connection', async () => {
+  const stored = new Stored()
+  const { bed: opened, phone } = await openBed(stored)
+  await using bed = opened
+  phone.labels.create('VIP')
+  bed.sim.fault({ kind: 'query_error', query: 'w:sync:app:state set sync', code: 503, times: 1 })
+  const { session } = await bed.online('s')
+  await waitUntil('the first attempt fails', () => bed.logs.withMessage('labels were not read').length === 1)
+  await waitUntil('the labels are read', () => session.labels.isRead, { timeoutMs: 20_000 })
+  assert.deepEqual([...stored.names.values()], ['VIP'])
+})
+
+test('the first news of a link say so, and only they', async () => {
+  const stored = new Stored()
+  const { bed: opened } = await openBed(stored)
+  await using bed = opened
+  const line = await bed.online('s')
+  await read(stored)
+  await line.session.labels.refresh()
+  await line.session.close()
+  await bed.online('s')
+  await read(stored, 2)
+  assert.deepEqual(
+    stored.news.map(({ isNewLink }) => isNewLink),
+    [true, false],
+  )
+})
+
 test('lists of WhatsApp such as favourites are no labels', async () => {
   const stored = new Stored()
   const { bed: opened, phone } = await openBed(stored)

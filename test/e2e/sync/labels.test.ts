@@ -292,15 +292,3 @@ test('the chat of a group has labels too', async () => {
   await setByAgent(world, conversationId)
   await waitUntil('the phone has none', () => phone.labels.of(group.jid).length === 0)
 })
-
-test('an agent who removes a label that came from the phone and sets it again is followed each time', async () => {
-  await using world = await openLabels()
-  const conversation = await opened(world)
-  const { phone, bob } = world
-  phone.labels.mark(phone.labels.create('VIP'), bob.user.pnJid)
-  await bothHave(world, conversation, 'VIP')
-  await setByAgent(world, conversation)
-  await bothHave(world, conversation)
-  await setByAgent(world, conversation, 'vip')
-  await bothHave(world, conversation, 'VIP')
-})
