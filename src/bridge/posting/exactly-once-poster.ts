@@ -17,7 +17,7 @@
 // The next message of the chat does not wait for step 4. Callers that read the message map wait for `flushed`.
 
 import { DownstreamError } from '../../core/downstream.ts'
-import type { NewMessage } from '../../core/downstream.ts'
+import type { NewMessage } from '../../core/helpdesk/message.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'

@@ -1,7 +1,7 @@
 // Composes the message that the helpdesk gets for an event, or says why it gets none.
 
 import type { ChosenSettings, SettingsOf } from '../../../core/chosen-settings.ts'
-import type { NewMessage } from '../../../core/downstream.ts'
+import type { NewMessage } from '../../../core/helpdesk/message.ts'
 import type { InstanceName, Jid, NetworkMessageId } from '../../../core/ids.ts'
 import type {
   CallEvent,
