@@ -89,6 +89,22 @@ for (const engine of engines) {
       assert.deepEqual(await agreements.due('shop', 9000, 10), [{ chat: 'p1', agreement, mark: 'b', attempts: 3 }])
     })
 
+    test('agreements are forgotten with the news of a new link, and only those of the instance', async () => {
+      await using stage = await open()
+      const { labels, agreements } = stage
+      for (const instance of ['shop', 'other']) {
+        await agreements.markDue(instance, { chats: ['p1'], mark: 'a', at: 1000 })
+        await agreements.settle({ instance, chat: 'p1' }, agreement, 'a', null)
+      }
+      const due = { chats: ['p1'], mark: 'b', at: 2000 }
+      await labels.update('shop', { ...nothing, isWhole: true, forgetsAgreements: true }, due)
+      const none = { destination: null, conversationId: null, titles: [] }
+      assert.deepEqual(await agreements.due('shop', 2000, 10), [
+        { chat: 'p1', agreement: none, mark: 'b', attempts: 0 },
+      ])
+      assert.deepEqual(await agreements.find({ instance: 'other', chat: 'p1' }), agreement)
+    })
+
     test('a look that was put off by a clock that was ahead is due now', async () => {
       await using stage = await open()
       const { agreements, database, epoch } = stage

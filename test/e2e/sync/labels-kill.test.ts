@@ -24,14 +24,13 @@ async function listen(world: ProcessWorld): Promise<void> {
   await waitUntil('the account is online', () => world.service.reached('ready'), { timeoutMs: 60_000 })
 }
 
-async function openChats({ network, helpdesk, phone }: ProcessWorld): Promise<Chat[]> {
-  const people = Array.from({ length: 3 }, (_, n) => network.person({ phone: `551188888000${n}`, pushName: `P${n}` }))
-  for (const [n, person] of people.entries()) person.text(phone, `hello ${n}`)
-  const found = (n: number) => helpdesk.messages().find(({ content }) => content === `hello ${n}`)
-  await waitUntil('all have a conversation', () => people.every((_, n) => found(n) !== undefined), {
-    timeoutMs: 60_000,
-  })
-  return people.map((person, n) => ({ person, conversation: found(n)?.conversationId ?? 0, wanted: new Set() }))
+/** A customer writes for the first time: the chat has no labels on either side. */
+async function openChat({ network, helpdesk, phone }: ProcessWorld, n: number): Promise<Chat> {
+  const person = network.person({ phone: `551188888000${n}`, pushName: `P${n}` })
+  person.text(phone, `hello ${n}`)
+  const found = () => helpdesk.messages().find(({ content }) => content === `hello ${n}`)
+  await waitUntil('there is a conversation', () => found() !== undefined, { timeoutMs: 60_000 })
+  return { person, conversation: found()?.conversationId ?? 0, wanted: new Set() }
 }
 
 function atHelpdesk({ helpdesk }: ProcessWorld, { conversation }: Chat): string[] {
@@ -53,36 +52,63 @@ function toggle(labels: Set<string>, title: string): boolean {
   return true
 }
 
-/** The phone and an agent change some labels of every chat. Each label is changed by one side only. */
-async function changeAll(world: ProcessWorld, chats: readonly Chat[], random: SeededRandom): Promise<void> {
-  const { phone, helpdesk } = world
-  const agent = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana', role: 'administrator' }).token)
-  for (const chat of chats) {
-    const before = new Set(atHelpdesk(world, chat))
-    for (const [n, title] of ofPhone.entries()) {
-      if (random.below(2) === 0) phone.labels.mark(String(n + 1), chat.person.user.pnJid, toggle(chat.wanted, title))
-    }
-    for (const title of ofAgents) if (random.below(2) === 0 && toggle(chat.wanted, title)) before.add(title)
-    const labels = [...before].filter((title) => !ofAgents.includes(title) || chat.wanted.has(title))
-    await agent.post(`/conversations/${chat.conversation}/labels`, { labels })
+function changeOnPhone({ phone }: ProcessWorld, chat: Chat, titles: readonly string[]): void {
+  for (const title of titles) {
+    phone.labels.mark(String(ofPhone.indexOf(title) + 1), chat.person.user.pnJid, toggle(chat.wanted, title))
   }
+}
+
+async function changeByAgent(world: ProcessWorld, chat: Chat, titles: readonly string[]): Promise<void> {
+  const { helpdesk } = world
+  const agent = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana', role: 'administrator' }).token)
+  const labels = new Set(atHelpdesk(world, chat))
+  for (const title of titles) {
+    if (toggle(chat.wanted, title)) labels.add(title)
+    else labels.delete(title)
+  }
+  await agent.post(`/conversations/${chat.conversation}/labels`, { labels: [...labels] })
+}
+
+/** Chatwoot does not repeat a callback: what was answered must be stored. Nothing else leads to this chat. */
+async function killAfterAnswer(world: ProcessWorld, fresh: Chat): Promise<void> {
+  await changeByAgent(world, fresh, ['cold'])
+  await world.helpdesk.settled()
+  await world.kill()
+}
+
+/** No later change makes the service read everything again. */
+async function killAfterOneChange(world: ProcessWorld, fresh: Chat, random: SeededRandom): Promise<void> {
+  changeOnPhone(world, fresh, ['vip'])
+  await pause(random.below(300))
+  await world.kill()
+}
+
+async function killAmongChanges(world: ProcessWorld, chats: readonly Chat[], random: SeededRandom): Promise<void> {
+  for (const chat of chats) {
+    const isChosen = () => random.below(2) === 0
+    changeOnPhone(world, chat, ofPhone.filter(isChosen))
+    await changeByAgent(world, chat, ofAgents.filter(isChosen))
+  }
+  await world.helpdesk.settled()
+  await pause(random.below(300))
+  await world.kill()
 }
 
 describe('labels end as both sides have set them', { concurrency: 2 }, () => {
   for (const engine of engines) {
-    const kills = rounds({ gate: 2, long: 8 })
+    const kills = rounds({ gate: 3, long: 9 })
     test(`after ${kills} × kill -9 among changes on both sides, on ${engine}`, { timeout: 300_000 }, async () => {
       await using world = await ProcessWorld.open({ engine, environment, network: { isBusiness: true } })
       const random = new SeededRandom('labels')
       for (const name of ofPhone) world.phone.labels.create(name)
       await listen(world)
-      const chats = await openChats(world)
+      const chats: Chat[] = []
       for (let round = 0; round < kills; round++) {
-        await changeAll(world, chats, random)
-        // Chatwoot does not repeat a callback: what was answered must be stored.
-        await world.helpdesk.settled()
-        await pause(random.below(400))
-        await world.kill()
+        const fresh = await openChat(world, round)
+        chats.push(fresh)
+        if (round % 3 === 0) await killAfterAnswer(world, fresh)
+        else if (round % 3 === 1) await killAfterOneChange(world, fresh, random)
+        else await killAmongChanges(world, chats, random)
         await listen(world)
         await waitUntil('both sides have what was set', () => wrongIn(world, chats).length === 0, {
           timeoutMs: 60_000,

@@ -28,6 +28,9 @@ type Deps = {
   log: Log
 }
 
+/** For more changes than this, all labelled chats are read at once. */
+const mostAskedFor = 1000
+
 export class LabelIntake implements LabelReception, PerInstance {
   readonly #deps: Deps
   readonly #lanes = new KeyedLanes()
@@ -112,7 +115,7 @@ export class LabelIntake implements LabelReception, PerInstance {
   /** The labels of chats that the news may change. An account may have many thousands of others. */
   async #concerned(instance: InstanceName, { changes, isWhole }: LabelNews): Promise<LabelledChat[]> {
     const { labels } = this.#deps
-    if (isWhole) return labels.labelledChats(instance)
+    if (isWhole || changes.length > mostAskedFor) return labels.labelledChats(instance)
     const jids = changes.flatMap((change) => (change.kind === 'chat' ? change.chat : []))
     const edited = changes.flatMap((change) => (change.kind === 'chat' ? [] : change.labelId))
     return [
