@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LabelChange, LabelNews } from '../../src/core/sync/labels.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import type { Clock } from '../../src/lib/clock.ts'
 import { proto } from '../../sim/network/library.ts'
 import { LeapingClock } from '../harness/leaping-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -52,7 +51,7 @@ class Stored {
   }
 }
 
-async function openBed(stored: Stored, { isBusiness = true, clock = systemClock as Clock } = {}) {
+async function openBed(stored: Stored, { isBusiness = true, clock = systemClock } = {}) {
   const bed = await Bed.open({ sim: { isBusiness }, clock, network: { reception: stored.reception } })
   const phone = await bed.linked('s')
   return { bed, phone, bob: bed.sim.person({ phone: '5511888880001', pushName: 'Bob' }) }

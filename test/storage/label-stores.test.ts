@@ -12,7 +12,7 @@ const vip = { id: '1', name: 'VIP', title: 'vip' }
 const paid = { id: '2', name: 'Paid', title: 'paid' }
 const ann = { jid: '5511@s.whatsapp.net', labelId: '1' }
 const bob = { jid: '77@lid', labelId: '1' }
-const nothing = { labels: [], labelled: [], unlabelled: [], isWhole: false, forgetsAgreements: false }
+const nothing = { labels: [], labelled: [], unlabelled: [], isWhole: false }
 const noChats = { chats: [], mark: '', at: 0 }
 const agreement = { destination: 'd', conversationId: 7, titles: ['vip'] }
 
@@ -96,8 +96,8 @@ for (const engine of engines) {
         await agreements.markDue(instance, { chats: ['p1'], mark: 'a', at: 1000 })
         await agreements.settle({ instance, chat: 'p1' }, agreement, 'a', null)
       }
-      const due = { chats: ['p1'], mark: 'b', at: 2000 }
-      await labels.update('shop', { ...nothing, isWhole: true, forgetsAgreements: true }, due)
+      const due = { chats: ['p1'], mark: 'b', at: 2000, forgetsAgreements: true }
+      await labels.update('shop', { ...nothing, isWhole: true }, due)
       const none = { destination: null, conversationId: null, titles: [] }
       assert.deepEqual(await agreements.due('shop', 2000, 10), [
         { chat: 'p1', agreement: none, mark: 'b', attempts: 0 },

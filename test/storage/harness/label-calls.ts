@@ -23,7 +23,6 @@ export const labelCalls: Readonly<Record<string, StoreCall>> = {
           labelled: [{ jid: '1@lid', labelId: id }],
           unlabelled: [{ jid: '2@lid', labelId: id }],
           isWhole: false,
-          forgetsAgreements: true,
         },
         { chats: [id], mark: `mark ${id}`, at: 1000 },
       ),

@@ -54,7 +54,7 @@ test('a change that storage could not take is stored later', async () => {
 test('nothing is stored later for an instance that has left, or whose account has no labels', async () => {
   const { intake, storage, marked } = stage()
   await intake.chatChanged('shop', 'p1')
-  await intake.leave('shop')
+  intake.leave('shop')
   storage.isAway = false
   await intake.retry()
   intake.onNoLabels('other')

@@ -107,7 +107,8 @@ export class LabelIntake implements LabelReception, PerInstance {
     // What the service itself has changed is looked at already.
     const changed = news.isOwn ? [] : await this.#chatsOf(instance, affected)
     const chats = [...new Set([...changed, ...all])]
-    await labels.update(instance, update, { chats, mark: newMark(), at: clock.now() })
+    const due = { chats, mark: newMark(), at: clock.now(), forgetsAgreements: news.isNewLink }
+    await labels.update(instance, update, due)
     this.#isLookedThrough.add(instance)
     wake(instance)
   }

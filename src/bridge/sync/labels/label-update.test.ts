@@ -26,8 +26,7 @@ test('news that are known already change nothing', () => {
     { kind: 'chat', labelId: '1', chat: 'a@lid', isLabelled: true },
     { kind: 'chat', labelId: '1', chat: 'b@lid', isLabelled: false },
   ])
-  const nothing = { labels: [], labelled: [], unlabelled: [], isWhole: false, forgetsAgreements: false }
-  assert.deepEqual(changes, { ...nothing, affected: [] })
+  assert.deepEqual(changes, { labels: [], labelled: [], unlabelled: [], isWhole: false, affected: [] })
 })
 
 test('a renamed label affects its chats', () => {

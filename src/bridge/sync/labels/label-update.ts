@@ -11,7 +11,7 @@ export type KnownLabels = { labels: readonly StoredLabel[]; chats: readonly Labe
 export type WorkedOut = { update: LabelUpdate; affected: ReadonlySet<Jid> }
 
 /** `known.chats` has at least the chats with labels that the news name or change. */
-export function workOut(known: KnownLabels, { changes, isWhole, isNewLink }: LabelNews): WorkedOut {
+export function workOut(known: KnownLabels, { changes, isWhole }: LabelNews): WorkedOut {
   const labels = changedLabels(known.labels, changes, isWhole)
   const gone = new Set(labels.flatMap(({ id, title }) => (title === null ? [id] : [])))
   const before = new Map(known.chats.map((each) => [keyOf(each), each]))
@@ -28,7 +28,7 @@ export function workOut(known: KnownLabels, { changes, isWhole, isNewLink }: Lab
   const renamed = new Set(labels.map(({ id }) => id))
   const others = [...after.values()].filter((each) => renamed.has(each.labelId) || !before.has(keyOf(each)))
   const affected = new Set([...others, ...unlabelled].map(({ jid }) => jid))
-  return { update: { labels, labelled, unlabelled, isWhole, forgetsAgreements: isNewLink }, affected }
+  return { update: { labels, labelled, unlabelled, isWhole }, affected }
 }
 
 /** The labels that are new, renamed or deleted. */

@@ -21,7 +21,13 @@ export type DueLabels = { chat: ChatId; agreement: LabelAgreement; mark: RowId; 
 export type NextLook = { at: number; attempts: number } | null
 
 /** Chats in which something may have changed. `mark` is a new text. */
-export type DueMarks = { chats: readonly ChatId[]; mark: RowId; at: number }
+export type DueMarks = {
+  chats: readonly ChatId[]
+  mark: RowId
+  at: number
+  /** What was agreed about the chats does not count any more. */
+  forgetsAgreements?: boolean
+}
 
 type Key = { instance: InstanceName; chat: ChatId }
 
@@ -86,19 +92,15 @@ export class LabelAgreementStore {
 }
 
 /** The steps of a write that marks the chats. */
-export function dueSteps({ query }: Database, instance: InstanceName, { chats, mark, at }: DueMarks) {
+export function dueSteps({ query }: Database, instance: InstanceName, { chats, mark, at, ...marks }: DueMarks) {
   const rows = chats.map((chat) => ({ instance, chat, ...nothingAgreed, mark, due_at: at, attempts: 0 }))
+  const changes = { mark, due_at: at, attempts: 0, ...(marks.forgetsAgreements === true && nothingAgreed) }
   return Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, n) =>
     query
       .insertInto('label_agreements')
       .values(rows.slice(n * rowsAtOnce, (n + 1) * rowsAtOnce))
-      .onConflict((conflict) => conflict.columns(['instance', 'chat']).doUpdateSet({ mark, due_at: at, attempts: 0 })),
+      .onConflict((conflict) => conflict.columns(['instance', 'chat']).doUpdateSet(changes)),
   )
-}
-
-/** The step of a write that forgets what was agreed about all chats. */
-export function forgettingStep({ query }: Database, instance: InstanceName) {
-  return query.updateTable('label_agreements').set(nothingAgreed).where('instance', '=', instance)
 }
 
 function toAgreement(row: Selectable<LabelAgreementTable>): LabelAgreement {

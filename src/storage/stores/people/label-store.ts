@@ -3,7 +3,7 @@
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
-import { dueSteps, forgettingStep } from './label-agreement-store.ts'
+import { dueSteps } from './label-agreement-store.ts'
 import type { DueMarks } from './label-agreement-store.ts'
 
 /** `title` is how the helpdesk calls the label; null when the label was deleted. */
@@ -17,8 +17,6 @@ export type LabelUpdate = {
   unlabelled: readonly LabelledChat[]
   /** The labelled chats are all that there are. */
   isWhole: boolean
-  /** What was agreed about chats does not count any more. */
-  forgetsAgreements: boolean
 }
 
 /** An engine takes 32,766 values at most, and a row has four. */
@@ -61,14 +59,13 @@ export class LabelStore {
 
   /** In one commit with the marks of the chats that must be looked at because of it. */
   async update(instance: InstanceName, update: LabelUpdate, due: DueMarks): Promise<void> {
-    const { labels, labelled, unlabelled, isWhole, forgetsAgreements } = update
+    const { labels, labelled, unlabelled, isWhole } = update
     const chats = this.#database.query.deleteFrom('labelled_chats').where('instance', '=', instance)
     const removals = unlabelled.map(({ jid, labelId }) => chats.where('jid', '=', jid).where('label_id', '=', labelId))
     await this.#writer.write(
       ...inPieces(labels).map((piece) => this.#saveLabels(instance, piece)),
       ...(isWhole ? [chats] : removals),
       ...inPieces(labelled).map((piece) => this.#saveChats(instance, piece)),
-      ...(forgetsAgreements ? [forgettingStep(this.#database, instance)] : []),
       ...dueSteps(this.#database, instance, due),
     )
   }
