@@ -2,7 +2,8 @@
 
 import { chatJid } from '../core/address.ts'
 import type { Chat } from '../core/address.ts'
-import type { ListedConversation, ListedMessage } from '../core/downstream.ts'
+import type { ListedConversation } from '../core/helpdesk/conversation.ts'
+import type { ListedMessage } from '../core/helpdesk/message.ts'
 import type { ChatId, InstanceName, RowId } from '../core/ids.ts'
 import type { BridgeForms } from '../core/other-bridges/bridge-contact.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -122,9 +122,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
-    onLabelled: (labels) => {
-      sync.labels.onLabelled(labels)
-    },
+    onLabelled: (labels) => sync.labels.onLabelled(labels),
   })
   const groups = createGroupService(base, {
     ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },

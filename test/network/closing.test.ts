@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CloseCause } from '../../src/core/network.ts'
+import type { CloseCause } from '../../src/core/network/closing.ts'
 import { closingOf } from '../../src/network/connection/close-causes.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'

@@ -2,7 +2,7 @@
 // the helpdesk, and remembers both.
 
 import type { SettingsOf } from '../../core/chosen-settings.ts'
-import type { ContactSpec } from '../../core/downstream.ts'
+import type { ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { ChatId, DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'

@@ -1,6 +1,7 @@
 // Lists all conversations of our inbox, and the newest messages of a conversation, for the take-over of what another bridge wrote.
 
-import type { ConversationsPage, ListedConversation, ListedMessage } from '../../core/downstream.ts'
+import type { ConversationsPage, ListedConversation } from '../../core/helpdesk/conversation.ts'
+import type { ListedMessage } from '../../core/helpdesk/message.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'
 import { readConversation } from '../chatwoot-json.ts'
 import { asList, asObject, asText, isId } from '../json-values.ts'

@@ -5,7 +5,8 @@
 //          there since the account was linked: these are the messages that were missed while it was not linked.
 // history  Otherwise a conversation of its own, one for each job and chat. Agents could not reach old messages behind new ones.
 
-import type { Contact, Conversation } from '../../core/downstream.ts'
+import type { Contact } from '../../core/helpdesk/contact.ts'
+import type { Conversation } from '../../core/helpdesk/conversation.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { OpenConversation } from '../../bridge/conversations/conversation-directory.ts'

@@ -5,7 +5,7 @@ import type { OpenConversation } from '../../bridge/conversations/conversation-d
 import type { HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import { DownstreamError } from '../../core/downstream.ts'
-import type { NewMessage } from '../../core/downstream.ts'
+import type { NewMessage } from '../../core/helpdesk/message.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
-import type { MessageStatus } from '../../../src/core/downstream.ts'
+import type { MessageStatus } from '../../../src/core/helpdesk/message.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
 import { rowOf } from './harness/views.ts'

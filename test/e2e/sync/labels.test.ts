@@ -230,7 +230,7 @@ test('WhatsApp takes 20 labels: a further one of an agent stays at the helpdesk'
   assert.equal(phone.labels.all.length, 20)
 })
 
-test('a label that the token may not create is left alone, and comes when the account has it', async () => {
+test('a label that the token may not create is left alone, and other labels are carried', async () => {
   await using world = await openLabels()
   const conversation = await opened(world)
   const { phone, bob, helpdesk } = world

@@ -5,7 +5,7 @@
 
 import { groupJid, lidJid, phoneJid } from '../../../core/address.ts'
 import type { Person } from '../../../core/address.ts'
-import type { ListedContact } from '../../../core/downstream.ts'
+import type { ListedContact } from '../../../core/helpdesk/contact.ts'
 import { BridgeError } from '../../../core/errors.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'
 import type { ContactStore, KnownContact } from '../../../storage/stores/people/contact-store.ts'

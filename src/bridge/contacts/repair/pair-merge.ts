@@ -2,7 +2,7 @@
 
 import { parseChat, phoneJid } from '../../../core/address.ts'
 import type { AuditRecord } from '../../../core/audit.ts'
-import type { ListedContact } from '../../../core/downstream.ts'
+import type { ListedContact } from '../../../core/helpdesk/contact.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { PairOutcome } from '../../../core/jobs/contacts-jobs.ts'
 import type { Clock } from '../../../lib/clock.ts'

@@ -62,7 +62,7 @@ export class HelpdeskLabelWriter {
 /** Labels of other forms, which only programs can set, are left alone: their form is empty. */
 function comparedForm(title: string): string {
   const form = titleForm(title)
-  return form.length < 2 ? '' : form
+  return Array.from(form).length < 2 ? '' : form
 }
 
 function formsOf(titles: readonly string[]): ReadonlySet<string> {

@@ -1,7 +1,8 @@
-// Remembers which labels the service wrote into conversations, and notices what its write destroyed.
+// Remembers which labels the service wrote into conversations, and notices which changes of agents its write has undone.
 //
 // The helpdesk replaces all labels of a conversation at once. What an agent changes between our read and our write is undone.
-// The callback of our write says what was there before it, so the change of the agent can be made again.
+// The callback of our write says what was there before it, so the change of the agent can be made again. A callback with the
+// same labels may as well be an agent's, so it never means that there is nothing to look at.
 
 import type { ConversationLabels } from '../../../core/sync/labels.ts'
 import type { DestinationKey } from '../../../core/ids.ts'
@@ -31,15 +32,15 @@ export class LabelWrites {
     this.#writes.set(keyOf(at), { seen, written })
   }
 
-  /** Whether the chat must be looked at because of the callback: not if it tells of our own write, which undid nothing. */
-  heard({ before, after, ...at }: ConversationLabels): boolean {
+  /** A callback tells of a change: perhaps of our own write, and then of what it has undone. */
+  heard({ before, after, ...at }: ConversationLabels): void {
     const write = this.#writes.get(keyOf(at))
-    if (!write || !isSame(write.written, after)) return true
+    if (!write || !isSame(write.written, after)) return
+    // The helpdesk may repeat the callback after the next change of an agent.
+    this.#writes.delete(keyOf(at))
     const added = before.filter((title) => !write.seen.includes(title) && !write.written.includes(title))
     const removed = write.seen.filter((title) => write.written.includes(title) && !before.includes(title))
-    if (added.length + removed.length === 0) return false
-    this.#undone.set(keyOf(at), { added, removed })
-    return true
+    if (added.length + removed.length > 0) this.#undone.set(keyOf(at), { added, removed })
   }
 
   /** The labels as agents have left them, given those that the helpdesk shows. */
