@@ -139,6 +139,9 @@ export type ConversationsPage = { conversations: readonly ListedConversation[]; 
 /** A message of a customer or to a customer. `createdAt` is in milliseconds. */
 export type ListedMessage = { id: number; sourceId: string; createdAt: number; isIncoming: boolean; content: string }
 
+/** `isWhole` is false when there are more messages than the helpdesk lists at once. Any of them may be missing then. */
+export type MessagesPage = { messages: readonly ListedMessage[]; isWhole: boolean }
+
 export type AvatarFile = { bytes: Buffer; mimeType: string; fileName: string }
 
 export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed'
@@ -243,8 +246,8 @@ export type HelpdeskInbox = {
   contactsPage(page: number): Promise<ContactsPage>
   /** All conversations of this inbox, those with the latest activity first. The first page is 1. */
   conversationsPage(page: number): Promise<ConversationsPage>
-  /** The newest messages with a source id up to that id, oldest first. Not the private, deleted and automatic ones. */
-  newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]>
+  /** The messages from that id on that have a source id. Not the private, deleted and automatic ones. */
+  messagesFrom(conversationId: number, fromId: number): Promise<MessagesPage>
   /** Gives the contact a source id in this inbox. False when another contact has it. */
   addAddress(contactId: number, sourceId: string): Promise<boolean>
   /**
