@@ -17,9 +17,9 @@ async function mapOf(world: AdoptWorld): Promise<MapRow[]> {
 
 for (const engine of drawnEngines(import.meta.url)) {
   describe(`a take-over on ${engine}`, () => {
-    test('of a very long conversation the newest messages are known', async () => {
+    test('of a long conversation the newest messages are known', async () => {
       await using world = await AdoptWorld.with('evolution', { engine })
-      const count = 31_000
+      const count = 1200
       const from = Date.now() - 3_600_000
       const messages = Array.from({ length: count }, (_, nth) => ({
         ...{ id: `3EB0LONG${nth}`, text: 'one of many', at: from + 100 * nth },
