@@ -48,7 +48,8 @@ export function describeFound(from: string, found: Adopted): string[] {
 export function describeDone(done: Adopted): string {
   const { adopted, conversations, messages, errors } = done
   const mark = errors === 0 ? '✓' : '✗'
-  const refused = errors === 0 ? '' : ` Chatwoot refused ${countOf(errors, 'contact')}: the log of the service says why.`
+  const refused =
+    errors === 0 ? '' : ` Chatwoot refused ${countOf(errors, 'contact')}: the log of the service says why.`
   const taken = `${countOf(adopted, 'contact')} taken over, ${countOf(conversations, 'conversation')} in use`
   return `${mark} ${taken}, ${countOf(messages, 'older message')} known.${refused}`
 }

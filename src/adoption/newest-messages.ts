@@ -30,7 +30,5 @@ export async function readNewestMessages(
 
 /** A bridge may have imported old messages late: their ids are high, and their times are true. */
 function newestOf(messages: readonly ListedMessage[]): ListedMessage[] {
-  return messages
-    .toSorted((one, other) => one.createdAt - other.createdAt || one.id - other.id)
-    .slice(-mostMessages)
+  return messages.toSorted((one, other) => one.createdAt - other.createdAt || one.id - other.id).slice(-mostMessages)
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { fillMany } from '../../harness/other-bridges.ts'
-import { AdoptWorld, bobsPhone } from './harness/adopt-world.ts'
+import { AdoptWorld, bobsLid, bobsPhone } from './harness/adopt-world.ts'
 
 /** How many messages of a conversation are remembered. */
 const most = 200
@@ -77,15 +77,14 @@ for (const engine of drawnEngines(import.meta.url)) {
 
     test('a dry run counts two contacts of a person as doubled when the network has said that they are one', async () => {
       await using world = await AdoptWorld.with('evolution', { engine })
-      await world.arrived(world.bob.text(world.phone, 'hi'))
+      // Bob has no contact: he has only written in a group.
+      const group = world.network.group('Team', world.bob, [world.phone])
+      await world.arrived(world.bob.text(group, 'hi'))
       await world.drained()
       const [people] = (await world.stored()) as { phone: string; lid: string }[][]
-      assert.deepEqual(
-        people?.map(({ phone, lid }) => [phone, lid]),
-        [[bobsPhone, '200000000000001']],
-      )
-      world.fill({ phone: '5511977770009' })
-      world.fill({ lid: '200000000000001' })
+      assert.ok(people?.some(({ phone, lid }) => phone === bobsPhone && lid === bobsLid))
+      world.fill({ phone: bobsPhone })
+      world.fill({ lid: bobsLid })
       const found = await world.adopt({ dry: true })
       const done = await world.adopt()
       assert.deepEqual([found['adopted'], found['doubled']], [1, 1])
