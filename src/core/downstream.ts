@@ -13,7 +13,7 @@ import type {
 } from './helpdesk/conversation.ts'
 import type { AccountAccess, HelpdeskAccount } from './helpdesk/helpdesk-account.ts'
 import type {
-  ListedMessage,
+  MessagesPage,
   MessageStatus,
   NewlyPosted,
   NewMessage,
@@ -99,8 +99,8 @@ export type HelpdeskInbox = {
   contactsPage(page: number): Promise<ContactsPage>
   /** All conversations of this inbox, those with the latest activity first. The first page is 1. */
   conversationsPage(page: number): Promise<ConversationsPage>
-  /** The newest messages with a source id up to that id, oldest first. Not the private, deleted and automatic ones. */
-  newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]>
+  /** The messages from that id on that have a source id. Not the private, deleted and automatic ones. */
+  messagesFrom(conversationId: number, fromId: number): Promise<MessagesPage>
   /** Gives the contact a source id in this inbox. False when another contact has it. */
   addAddress(contactId: number, sourceId: string): Promise<boolean>
   /**

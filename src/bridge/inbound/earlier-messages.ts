@@ -36,7 +36,10 @@ export class EarlierMessages {
     const known = await this.#find(instance, event.id)
     return known.some(
       ({ chat, sender, kind, messageId }) =>
-        chat === context.chat.chatId && sender === context.senderId && kind !== 'undecryptable' && messageId !== null,
+        chat === context.chat.chatId &&
+        mayBeSender(sender, context.senderId) &&
+        kind !== 'undecryptable' &&
+        messageId !== null,
     )
   }
 

@@ -5,6 +5,9 @@ import type { Readable } from 'node:stream'
 /** A message of a customer or to a customer. `createdAt` is in milliseconds. */
 export type ListedMessage = { id: number; sourceId: string; createdAt: number; isIncoming: boolean; content: string }
 
+/** `isWhole` is false when there are more messages than the helpdesk lists at once. Any of them may be missing then. */
+export type MessagesPage = { messages: readonly ListedMessage[]; isWhole: boolean }
+
 export type UploadFile = {
   /** Opens the file again for every attempt. */
   open: () => Promise<Readable>

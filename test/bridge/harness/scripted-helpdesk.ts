@@ -85,9 +85,9 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('conversationsPage')
         return { conversations: [], isLast: true }
       },
-      newestMessages: async () => {
-        await ask('newestMessages')
-        return []
+      messagesFrom: async () => {
+        await ask('messagesFrom')
+        return { messages: [], isWhole: true }
       },
       addAddress: async () => {
         await ask('addAddress')
