@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Database } from '../../../src/storage/database.ts'
 import { fillChat, fillOwnContact } from '../../harness/other-bridges.ts'
 import { engines } from '../../harness/databases.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -178,5 +179,28 @@ describe('while contacts are being merged', () => {
     const last = await world.arrived(maria.text(world.phone, 'after'))
     assert.equal(last.conversationId, first.conversationId)
     helpdesk.assertNothingRefused()
+  })
+
+  test('a repair of another account does not remove the contact that stays', async () => {
+    const seed = async (database: Database) => {
+      await stating([[phone, null]])(database)
+      await stating([[short, null]], 'n1')(database)
+    }
+    await using world = await World.open({ accounts: 2, seed })
+    const { helpdesk } = world
+    const one = fillChat(helpdesk, 'evolution', { phone, name: 'Maria' })
+    const other = fillChat(helpdesk, 'evolution', { phone: short, name: 'Maria' })
+    const before = stateOf(helpdesk)
+    helpdesk.configure({ mergeMs: 1_500 })
+    // Each account knows another spelling, so each of them would keep another contact.
+    const results = await Promise.all([repair(world), repair(world, false, 'n1')])
+    assert.deepEqual(results.flatMap(({ listed }) => listed.map(({ outcome }) => outcome)).toSorted(), [
+      'changed',
+      'merged',
+    ])
+    const { contacts, conversations, messages } = stateOf(helpdesk)
+    assert.equal(contacts.length, 1)
+    assert.deepEqual(conversations.map(({ id }) => id).toSorted(), [...one.conversations, ...other.conversations])
+    assert.equal(messages.length, before.messages.length)
   })
 })
