@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SimHelpdesk } from '../../../sim/helpdesk/sim-helpdesk.ts'
+import { assertRefused } from '../../harness/assertions.ts'
 import { engines } from '../../harness/databases.ts'
 import { fillChat } from '../../harness/other-bridges.ts'
 import { ProcessWorld } from '../../harness/process-world.ts'
@@ -184,6 +185,13 @@ describe('a repair', () => {
     for (const body of [{ dry_run: 'no' }, { dry_run: null }, { dry_run: 0 }, { dry_run: [true] }, [], 'true', 7]) {
       assert.deepEqual(await refused(body), [400, 'SERVICE_BAD_REQUEST'], JSON.stringify(body))
     }
+    // A wrong name must not become a dry run that looks like a repair.
+    assertRefused(
+      await askRepair(world, { dryrun: false }),
+      'SERVICE_BAD_REQUEST',
+      /unknown field "dryrun"; it takes: dry_run$/,
+    )
+    assertRefused(await askRepair(world, { ['x'.repeat(100_000)]: 1 }), 'SERVICE_BAD_REQUEST', /^.{0,150}$/)
     assert.equal(((await world.service.get('/api/jobs')).body as unknown[]).length, 0)
     const { status } = await askRepair(world)
     assert.equal(status, 202)
