@@ -130,6 +130,24 @@ describe('a contact that an agent changes between the list and the merge', () =>
   }
 })
 
+test('a contact into which an agent merges another person between the list and the merge stays', async () => {
+  await using world = await World.open()
+  const { keep, drop } = await twice(world)
+  const bob = world.network.person({ phone: '14155550102', pushName: 'Bob' })
+  const { sender } = await world.arrived(bob.text(world.phone, 'hello'))
+  await world.helpdesk.fault({ kind: 'slow', ms: 1_000, method: 'GET', path: /\/contacts\/\d+$/, times: 1 })
+  const id = await startRepair(world)
+  await world.helpdesk.waitForHeldRequests()
+  const agent = new DeskClient(world.helpdesk)
+  const merge = { base_contact_id: drop, mergee_contact_id: sender?.id }
+  assert.equal((await agent.post('/actions/contact_merge', merge)).status, 200)
+  const { result } = await endOf(world, id)
+  assert.deepEqual(findingsOf(result ?? { listed: [] }), [`${keep} ← ${drop}: mobile_variants, changed`])
+  assert.deepEqual(contactIds(world.helpdesk), [keep, drop])
+  // The next repair does not know either for whom the contact stands.
+  assert.equal((await repair(world)).pairs, 0)
+})
+
 describe('a repair', () => {
   test('that is cancelled ends within a second, while the helpdesk does not answer', async () => {
     await using world = await World.open()

@@ -35,9 +35,8 @@ export class PairMerge {
     const { requests, join, audit } = this.#deps
     const keep = await this.#look(pair.keep.id, place, signal)
     const drop = await this.#look(pair.drop.id, place, signal)
-    const number = pair.keep.phone ?? pair.drop.phone
-    if (!keep || !isStill(keep, pair.keep, number)) return 'changed'
-    if (!drop || !isStill(drop, pair.drop, number)) return 'changed'
+    if (!keep || !isStill(keep, pair.keep, pair)) return 'changed'
+    if (!drop || !isStill(drop, pair.drop, pair)) return 'changed'
     const refusal = judgePair(keep, drop)
     if (refusal !== null) return refusal
     // Before the merge: an entry must not be missing because of a crash after it.
@@ -78,12 +77,18 @@ export class PairMerge {
   }
 }
 
-/** Whether the contact stands for the same person or group as when the list was read. `number` is the one of the person. */
-function isStill(contact: ListedContact, { group, lids }: ScannedContact, number: string | null): boolean {
+/**
+ * Whether the contact stands for the same person or group as when the list was read, and for nobody else: an agent may have merged
+ * another person into it.
+ */
+function isStill(contact: ListedContact, { group, lids }: ScannedContact, { keep, drop, known }: ContactPair): boolean {
   const identity = identityOf(contact)
   if (!identity) return false
   if (identity.kind === 'group') return identity.id === group
   if (group !== null) return false
+  if (!identity.lids.every((lid) => known.lids.includes(lid))) return false
+  if (!identity.otherPhones.every((phone) => known.formerPhones.includes(phone))) return false
+  const number = keep.phone ?? drop.phone
   if (identity.phone !== null) return number !== null && isSameNumber(identity.phone, number)
   return lids.some((lid) => identity.lids.includes(lid))
 }
