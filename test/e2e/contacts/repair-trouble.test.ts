@@ -63,6 +63,31 @@ describe('a merge whose answer is lost', () => {
     assert.deepEqual(contactIds(world.helpdesk), [keep])
     assert.equal((await mergesIn(world)).length, 1)
   })
+
+  test('is not repeated when an agent has changed a contact meanwhile', async () => {
+    await using world = await World.open({ lateCommitMs: 100 })
+    const { keep, drop } = await twice(world)
+    const agent = new DeskClient(world.helpdesk)
+    await agent.patch(`/contacts/${keep}`, { email: 'maria@x.test' })
+    await world.helpdesk.fault({ kind: 'cut', ...merging, times: 1 })
+    const id = await startRepair(world)
+    await waitUntil('the merge was begun', async () => (await mergesIn(world)).length === 1)
+    await agent.patch(`/contacts/${drop}`, { email: 'theirs@x.test' })
+    const { result } = await endOf(world, id)
+    assert.deepEqual(findingsOf(result ?? { listed: [] }), [`${keep} ← ${drop}: mobile_variants, different_emails`])
+    assert.deepEqual(contactIds(world.helpdesk), [keep, drop])
+  })
+
+  test('is known as made when the helpdesk answers no question about it for a while', async () => {
+    await using world = await World.open({ lateCommitMs: 100 })
+    const { keep, drop } = await twice(world)
+    await world.helpdesk.fault({ kind: 'cut', afterCommit: true, ...merging, times: 1 })
+    const id = await startRepair(world)
+    await waitUntil('it is merged', () => contactIds(world.helpdesk).length === 1)
+    await world.helpdesk.fault({ kind: 'status', status: 503, method: 'GET', path: /\/contacts\/\d+$/, times: 3 })
+    const { result } = await endOf(world, id)
+    assert.deepEqual(findingsOf(result ?? { listed: [] }), [`${keep} ← ${drop}: mobile_variants, merged`])
+  })
 })
 
 describe('a helpdesk', () => {

@@ -1,10 +1,12 @@
-// Merges two contacts that are one person. Looks at both again before: agents may have changed them since the list was read.
+// Merges two contacts that are one person. Each attempt looks at both again before: agents may have changed them since the list was
+// read, or while the helpdesk was away.
 
 import { parseChat, phoneJid } from '../../../core/address.ts'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { ListedContact } from '../../../core/downstream.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { PairOutcome } from '../../../core/jobs/contacts-jobs.ts'
+import type { JobTarget } from '../../../jobs/helpdesk-attempts.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { AuditStore } from '../../../storage/stores/ledger/audit-store.ts'
@@ -23,6 +25,12 @@ type Deps = {
   log: Log
 }
 
+/** The contacts as they were before the last request to merge them. */
+type MergeState = { keep: ListedContact | null; drop: ListedContact | null }
+
+/** Two looks and the merge. */
+export const requestsOfPair = 3
+
 export class PairMerge {
   readonly #deps: Deps
 
@@ -32,24 +40,28 @@ export class PairMerge {
 
   /** Rejects with a DownstreamError when the helpdesk refuses the merge. */
   async run(pair: ContactPair, place: ContactsPlace, signal: AbortSignal): Promise<PairOutcome> {
-    const { requests, join, audit } = this.#deps
-    const keep = await this.#look(pair.keep.id, place, signal)
-    const drop = await this.#look(pair.drop.id, place, signal)
+    const { requests } = this.#deps
+    const state: MergeState = { keep: null, drop: null }
+    const attempt = (target: JobTarget) => this.#attempt(pair, place, state, target)
+    const outcome = await requests.ask(place, attempt, signal, requestsOfPair)
+    if (outcome === 'merged' && state.keep) await this.#givePhone(state.keep, pair, place, signal)
+    return outcome
+  }
+
+  /** An attempt before this one may have merged them, and its answer was lost. `state` then has the contact that is gone. */
+  async #attempt(pair: ContactPair, place: ContactsPlace, state: MergeState, target: JobTarget): Promise<PairOutcome> {
+    const { join, audit } = this.#deps
+    const keep = await target.helpdesk.describeContact(pair.keep.id)
+    const drop = (await target.helpdesk.describeContact(pair.drop.id)) ?? state.drop
     if (!keep || !isStill(keep, pair.keep, pair)) return 'changed'
     if (!drop || !isStill(drop, pair.drop, pair)) return 'changed'
     const refusal = judgePair(keep, drop)
     if (refusal !== null) return refusal
     // Before the merge: an entry must not be missing because of a crash after it.
     await audit.append(this.#entry(pair, place))
+    Object.assign(state, { keep, drop })
     const contacts = { keep: keep.id, drop: { id: drop.id, sourceIds: drop.sourceIds } }
-    const outcome = await requests.ask(place, (target) => join.join(contacts, target), signal)
-    if (outcome === 'gone') return 'changed'
-    await this.#givePhone(keep, pair, place, signal)
-    return 'merged'
-  }
-
-  #look(id: number, place: ContactsPlace, signal: AbortSignal): Promise<ListedContact | null> {
-    return this.#deps.requests.ask(place, ({ helpdesk }) => helpdesk.describeContact(id), signal)
+    return (await join.join(contacts, target)) === 'gone' ? 'changed' : 'merged'
   }
 
   /** The contact of an anonymous id gets the phone number. The next message of the person repeats this if it fails. */

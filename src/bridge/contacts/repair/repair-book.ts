@@ -4,6 +4,7 @@ import { mostFindings } from '../../../core/jobs/contacts-jobs.ts'
 import type { ContactsProgress, PairOutcome, RepairFinding, RepairResult } from '../../../core/jobs/contacts-jobs.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ContactPair } from './find-pairs.ts'
+import { requestsOfPair } from './pair-merge.ts'
 
 type Facts = {
   scanned: number
@@ -12,8 +13,8 @@ type Facts = {
   onProgress: (progress: ContactsProgress) => void
 }
 
-/** A pair takes three requests: two looks and the merge. */
-const pairMs = 600
+/** At five requests per second. */
+const pairMs = requestsOfPair * 200
 
 export class RepairBook {
   readonly #facts: Facts
