@@ -8,7 +8,7 @@ import { engines } from '../../harness/databases.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
 import { DeskClient } from '../../sim-helpdesk/harness/desk-client.ts'
-import { findingsOf, mergesIn, repair, repairOf, startRepair, stateOf, stating } from './harness/repairs.ts'
+import { endOf, findingsOf, mergesIn, repair, repairOf, startRepair, stateOf, stating } from './harness/repairs.ts'
 
 const phone = '5511988887777'
 const short = '551188887777'
@@ -39,7 +39,9 @@ for (const engine of engines) {
       assert.deepEqual(stateOf(helpdesk), before)
       assert.deepEqual(await mergesIn(world), [])
 
-      const done = await repair(world)
+      const job = await startRepair(world)
+      const { result: done } = await endOf(world, job)
+      assert.ok(done)
       assert.deepEqual([done.pairs, done.merged, done.skipped, done.errors], [2, 2, 0, 0])
       const contacts = helpdesk.see.contacts()
       assert.equal(contacts.length, 3)
@@ -55,8 +57,8 @@ for (const engine of engines) {
       assert.deepEqual(
         (await mergesIn(world)).map(({ actor, target, metadata }) => [actor, target, metadata]),
         [
-          ['api', String(ours.id), { merged: byLid.contactId, reason: 'phone_and_lid' }],
-          ['api', String(ours.id), { merged: byShort.contactId, reason: 'mobile_variants' }],
+          ['api', String(ours.id), { merged: byLid.contactId, reason: 'phone_and_lid', job }],
+          ['api', String(ours.id), { merged: byShort.contactId, reason: 'mobile_variants', job }],
         ],
       )
 

@@ -31,6 +31,8 @@ export type Scanned = {
   contacts: readonly ScannedContact[]
   stated: StatedPeople
   moved: readonly MovedAddress[]
+  /** Whether the helpdesk inbox has the contact. */
+  has(contactId: number): boolean
 }
 
 type Identified = { listed: ListedContact; identity: ContactIdentity }
@@ -84,6 +86,10 @@ class ScanResult implements Scanned {
 
   get count(): number {
     return this.#seen.size
+  }
+
+  has(contactId: number): boolean {
+    return this.#seen.has(contactId)
   }
 
   isNew(id: number): boolean {

@@ -2,26 +2,21 @@
 // read, or while the helpdesk was away.
 
 import { parseChat, phoneJid } from '../../../core/address.ts'
-import type { AuditRecord } from '../../../core/audit.ts'
 import type { ListedContact } from '../../../core/downstream.ts'
-import type { InstanceName } from '../../../core/ids.ts'
 import type { PairOutcome } from '../../../core/jobs/contacts-jobs.ts'
 import type { JobTarget } from '../../../jobs/helpdesk-attempts.ts'
-import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { AuditStore } from '../../../storage/stores/ledger/audit-store.ts'
 import type { ContactJoin } from '../../conversations/contact-join.ts'
 import { identityOf, isSameNumber } from './contact-identity.ts'
 import { judgePair } from './find-pairs.ts'
 import type { ContactPair, ScannedContact } from './find-pairs.ts'
 import type { ContactsPlace, HelpdeskRequests } from './helpdesk-requests.ts'
+import type { MergeLog, MergingJob } from './merge-log.ts'
 
 type Deps = {
   requests: Pick<HelpdeskRequests, 'ask'>
   join: Pick<ContactJoin, 'join'>
-  audit: Pick<AuditStore, 'append'>
-  ownerTagOf: (instance: InstanceName) => string
-  clock: Pick<Clock, 'now'>
+  mergeLog: Pick<MergeLog, 'note'>
   log: Log
 }
 
@@ -39,26 +34,25 @@ export class PairMerge {
   }
 
   /** Rejects with a DownstreamError when the helpdesk refuses the merge. */
-  async run(pair: ContactPair, place: ContactsPlace, signal: AbortSignal): Promise<PairOutcome> {
+  async run(job: MergingJob, pair: ContactPair, place: ContactsPlace, signal: AbortSignal): Promise<PairOutcome> {
     const { requests } = this.#deps
     const state: MergeState = { keep: null, drop: null }
-    const attempt = (target: JobTarget) => this.#attempt(pair, place, state, target)
+    const attempt = (target: JobTarget) => this.#attempt(job, pair, state, target)
     const outcome = await requests.ask(place, attempt, signal, requestsOfPair)
     if (outcome === 'merged' && state.keep) await this.#givePhone(state.keep, pair, place, signal)
     return outcome
   }
 
   /** An attempt before this one may have merged them, and its answer was lost. `state` then has the contact that is gone. */
-  async #attempt(pair: ContactPair, place: ContactsPlace, state: MergeState, target: JobTarget): Promise<PairOutcome> {
-    const { join, audit } = this.#deps
+  async #attempt(job: MergingJob, pair: ContactPair, state: MergeState, target: JobTarget): Promise<PairOutcome> {
+    const { join, mergeLog } = this.#deps
     const keep = await target.helpdesk.describeContact(pair.keep.id)
     const drop = (await target.helpdesk.describeContact(pair.drop.id)) ?? state.drop
     if (!keep || !isStill(keep, pair.keep, pair)) return 'changed'
     if (!drop || !isStill(drop, pair.drop, pair)) return 'changed'
     const refusal = judgePair(keep, drop)
     if (refusal !== null) return refusal
-    // Before the merge: an entry must not be missing because of a crash after it.
-    await audit.append(this.#entry(pair, place))
+    await mergeLog.note(job, pair)
     Object.assign(state, { keep, drop })
     const contacts = { keep: keep.id, drop: { id: drop.id, sourceIds: drop.sourceIds } }
     return (await join.join(contacts, target)) === 'gone' ? 'changed' : 'merged'
@@ -76,15 +70,6 @@ export class PairMerge {
     } catch (err) {
       signal.throwIfAborted()
       log.warn({ err, ...place, contact: id }, 'a merged contact has no phone number yet')
-    }
-  }
-
-  #entry({ keep, drop, reason }: ContactPair, { instance, destination }: ContactsPlace): AuditRecord {
-    const { clock, ownerTagOf } = this.#deps
-    return {
-      ...{ at: clock.now(), actor: 'api', action: 'contact.merge', instance, ownerTag: ownerTagOf(instance) },
-      ...{ target: String(keep.id), metadata: { merged: drop.id, reason } },
-      key: `contact.merge|${destination}|${keep.id}|${drop.id}`,
     }
   }
 }
