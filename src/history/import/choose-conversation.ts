@@ -8,7 +8,7 @@
 import type { Contact, Conversation } from '../../core/downstream.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import type { OpenConversation } from '../../bridge/conversations/conversation-directory.ts'
+import type { OpenConversation } from '../../bridge/conversations/conversation-memory.ts'
 import type { ConversationOpener, HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { BridgedStore } from '../../storage/stores/history/bridged-store.ts'

@@ -10,7 +10,9 @@ import { echoTraceIds } from './request-context.ts'
 
 export type ErrorObject = { error: string; error_code: ErrorCode }
 
-type Validation = NonNullable<FastifyError['validation']>[number] & { parentSchema?: { description?: string; properties?: object } }
+type Validation = NonNullable<FastifyError['validation']>[number] & {
+  parentSchema?: { description?: string; properties?: object }
+}
 
 const refused = 'the database did not take the request; nothing was changed'
 const storageSentences: Record<StorageFailure, string> = {
