@@ -75,7 +75,7 @@ export class PairMerge {
 }
 
 /**
- * Whether the contact stands for the same person or group as when the list was read, and for nobody else: an agent may have merged
+ * Whether the contact stands for the same person or group as when the list was read, and for no other person: an agent may have merged
  * another person into it.
  */
 function isStill(contact: ListedContact, { group, lids }: ScannedContact, { keep, drop, known }: ContactPair): boolean {
