@@ -227,7 +227,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     sync,
     importer,
     jobs,
-    contactsImports: createContactsImports(base, jobs.jobs),
+    contactsImports: createContactsImports(base, jobs.jobs, inbound),
     contactRepairs: createContactRepairs(base, jobs.jobs, inbound),
     adoptions,
     history,

@@ -39,7 +39,7 @@ const unlistedParts = new Map([
 
 /** What the steps of openUsed() leave traces in. */
 const usedParts = [
-  'src/bridge/conversations/conversation-directory.ts',
+  'src/bridge/conversations/conversation-memory.ts',
   'src/bridge/conversations/offered-choices.ts',
   'src/bridge/inbound/compose/group-headers.ts',
   'src/bridge/inbound/files/file-fetcher.ts',

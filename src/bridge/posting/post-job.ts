@@ -6,7 +6,7 @@ import type { ChatId, InstanceName, NetworkMessageId } from '../../core/ids.ts'
 import type { MessageKey, NetworkEvent } from '../../core/message.ts'
 import type { Statement } from '../../storage/engine/statement.ts'
 import type { MappedContent, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
-import type { OpenConversation } from '../conversations/conversation-directory.ts'
+import type { OpenConversation } from '../conversations/conversation-memory.ts'
 import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import { messageKeyOf } from './message-key.ts'
 
