@@ -41,7 +41,7 @@ async function startPostgres(): Promise<void> {
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
     // The server of a test run survives no loss of power, so nothing is gained by waiting for the disk. A database of a test
     // is gone before it needs a vacuum.
-    postgresFlags: ['max_connections=200', 'fsync=off', 'full_page_writes=off', 'autovacuum=off'].flatMap((each) => [
+    postgresFlags: ['max_connections=250', 'fsync=off', 'full_page_writes=off', 'autovacuum=off'].flatMap((each) => [
       '-c',
       each,
     ]),
