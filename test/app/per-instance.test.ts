@@ -119,7 +119,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
   ]
   const conversations: number[] = []
   for (const { id } of sent) {
-    const { conversationId } = await helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 20_000)
+    const { conversationId } = await helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id)
     conversations.push(conversationId)
   }
   const channel = { webhook_url: `${service.app.url}${path}/webhook` }
@@ -128,7 +128,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
   // The service caches the context of a chat only when Bob has no unread message, so it takes several answers.
   for (const content of ['hello', 'again', 'and again']) {
     await agent.post(`/conversations/${conversations[0]}/messages`, { content, message_type: 'outgoing' })
-    await bob.messages.waitFor(`"${content}"`, ({ message }) => textOfMessage(message) === content, 20_000)
+    await bob.messages.waitFor(`"${content}"`, ({ message }) => textOfMessage(message) === content)
   }
   phone.user.restrictedUntil = Date.now() + 3_600_000
   network.fault({ kind: 'ack_error', code: 463, times: 2 })
@@ -145,7 +145,6 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
   bob.typing(phone)
   await helpdesk.waitForConversation(
     ({ id, contactTypingSince }) => id === conversations[0] && contactTypingSince !== null,
-    20_000,
   )
   for (let n = 1; n <= 20; n++) phone.labels.create(`label ${n}`)
   await agent.post(`/conversations/${conversations[0]}/labels`, { labels: ['one-more'] })
