@@ -75,13 +75,7 @@ test('the answers to a caller that waits, or asks for the QR code, carry the las
     last_error ?? '',
     /^WhatsApp cannot be reached: the connection was refused \(ECONNREFUSED\)\. What to do: check SERVICE_NETWORK_URL/,
   )
-  let isAnswered = false
-  const waiting = world.service.get('/api/instances/a/wait-ready?timeout=1').finally(() => (isAnswered = true))
-  await waitUntil('the time of the request is over', async () => {
-    await clock.advance(1000)
-    return isAnswered
-  })
-  const waited = await waiting
+  const waited = await clock.advanceUntil(world.service.get('/api/instances/a/wait-ready?timeout=1'))
   assert.equal(waited.status, 408)
   assert.equal((waited.body as Record<string, string>)['last_error_code'], 'network_unreachable')
 })

@@ -80,9 +80,7 @@ test('a send that does not end within the grace is repeated under its id', async
   world.network.fault({ kind: 'lost_ack' })
   const answer = world.post(world.callback(1, 'in doubt'))
   await world.received('in doubt')
-  const stopped = world.service.app.stop()
-  await clock.advance(12_000)
-  await stopped
+  await clock.advanceUntil(world.service.app.stop(), 1000)
   assert.equal((await answer).status, 202)
   await world.restart()
   await waitUntil('it is sent', async () => {

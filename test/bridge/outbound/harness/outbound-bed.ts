@@ -227,7 +227,7 @@ export class OutboundBed {
       await passTime(this, stepMs, 2)
       return holds()
     }
-    await waitUntil(what, look, { timeoutMs: 20_000, ...(instead && { instead }) })
+    await waitUntil(what, look, instead ? { instead } : {})
   }
 
   pass(ms: number): Promise<void> {
