@@ -273,7 +273,10 @@ for (const engine of engines) {
       await waitUntil('the answer is lost', () => bed.store.failures === 1)
       assert.deepEqual(await bed.statuses(), ['completed'])
       // What a caller sees fits the answer to the next request.
-      assert.deepEqual([(await bed.jobs.get(job.id)).status, (await bed.jobs.list())[0]?.status], ['running', 'running'])
+      assert.deepEqual(
+        [(await bed.jobs.get(job.id)).status, (await bed.jobs.list())[0]?.status],
+        ['running', 'running'],
+      )
       await assert.rejects(bed.jobs.add('shop', all), refused('SERVICE_JOB_RUNNING', job.id))
       bed.store.isAway = false
       await bed.clock.advance(2000)

@@ -71,7 +71,13 @@ describe('lifecycle deliveries of a process', { concurrency: true }, () => {
       const news = subscribers.events('/one').filter((event) => event !== 'qr_generated')
       const stop = news.indexOf('backend_restarting')
       const before = news.slice(0, stop).filter((event) => event !== 'backend_started')
-      assert.deepEqual([before, news.slice(stop)], [['paired', 'connected'], ['backend_restarting', 'backend_started']])
+      assert.deepEqual(
+        [before, news.slice(stop)],
+        [
+          ['paired', 'connected'],
+          ['backend_restarting', 'backend_started'],
+        ],
+      )
     })
 
     test('with another one after it ends the process at once, and the next process tells what was not told', async () => {

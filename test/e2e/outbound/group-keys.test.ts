@@ -17,8 +17,7 @@ async function team() {
   const { id } = eve.text(group, 'who comes?')
   const { conversationId } = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id)
   const say = (text: string) => stage.write({ person: bob, conversation: conversationId }, text)
-  const confirmed = () =>
-    waitUntil('the notice is confirmed', () => world.phone.companion.books.size === 0)
+  const confirmed = () => waitUntil('the notice is confirmed', () => world.phone.companion.books.size === 0)
   await say('one')
   for (const member of [bob, eve]) await read(member, 'one')
   return { stage, bob, eve, group, say, confirmed, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
