@@ -48,11 +48,14 @@ export async function watched(world: TypingWorld, person: SimPerson = world.bob)
   return conversation
 }
 
-/** The helpdesk shows that the contact of the conversation types, or no longer does. A silence of 25 s takes longer. */
+/** Shorter than the silence of 25 s after which typing ends by itself. */
+const silenceMs = 20_000
+
+/** The helpdesk shows that the contact of the conversation types, or no longer does. */
 export async function shows(world: TypingWorld, conversation: number, isTyping: boolean): Promise<SeenConversation> {
   const matches = ({ id, contactTypingSince }: SeenConversation) =>
     id === conversation && (contactTypingSince !== null) === isTyping
-  return world.helpdesk.waitForConversation(matches, 8000)
+  return world.helpdesk.waitForConversation(matches, isTyping ? undefined : silenceMs)
 }
 
 /** How often typing was counted, by result, once each of these counts is reached. */

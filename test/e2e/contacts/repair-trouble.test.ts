@@ -130,6 +130,7 @@ describe('a helpdesk', () => {
     const refused = world.helpdesk.requests.filter(({ status }) => status === 503)
     assert.deepEqual([done.merged, refused.length], [1, 3])
     assert.deepEqual(contactIds(world.helpdesk), [keep])
+    assert.deepEqual(world.helpdesk.faults, [], 'every failure has struck')
   })
 })
 
@@ -148,10 +149,12 @@ describe('a contact that an agent changes between the list and the merge', () =>
       const { keep, drop } = await twice(world)
       const agent = new DeskClient(world.helpdesk)
       await agent.patch(`/contacts/${keep}`, { email: 'maria@x.test' })
-      await world.helpdesk.fault({ kind: 'slow', ms: 1_000, method: 'GET', path: /\/contacts\/\d+$/, times: 1 })
+      // Held until the clock of the helpdesk moves.
+      await world.helpdesk.fault({ kind: 'slow', ms: 12_000, method: 'GET', path: /\/contacts\/\d+$/, times: 1 })
       const id = await startRepair(world)
       await world.helpdesk.waitForHeldRequests()
       await agent.patch(`/contacts/${drop}`, change)
+      await world.helpdesk.advance(12_000)
       const { result } = await endOf(world, id)
       assert.deepEqual(findingsOf(result ?? { listed: [] }), [`${keep} ← ${drop}: mobile_variants, ${outcome}`])
       assert.deepEqual(contactIds(world.helpdesk), [keep, drop])
@@ -179,7 +182,7 @@ test('a contact into which an agent merges another person between the list and t
 })
 
 describe('a repair', () => {
-  test('that is cancelled ends within a second, while the helpdesk does not answer', async () => {
+  test('that is cancelled ends at once, while the helpdesk does not answer', async () => {
     await using world = await World.open()
     await twice(world)
     await world.helpdesk.fault({ kind: 'slow', ms: 20_000, ...listing })
@@ -193,7 +196,8 @@ describe('a repair', () => {
     // The next repair may begin when the one before has ended.
     const next = await startRepair(world, true)
     await waitUntil('the next one runs', async () => (await repairOf(world, next)).status !== 'pending')
-    assert.ok(performance.now() - since < 1_500, 'the run went on')
+    // A run that goes on waits 15 s for the answer of the helpdesk. A busy machine needs some seconds for the requests.
+    assert.ok(performance.now() - since < 10_000, 'the run went on')
     assert.equal((await repairOf(world, id)).status, 'cancelled')
     assert.deepEqual(stateOf(world.helpdesk), before)
   })
@@ -219,26 +223,31 @@ describe('a repair', () => {
   test('of a deleted instance ends, and nothing more is merged', async () => {
     await using world = await World.open()
     await twice(world)
-    await world.helpdesk.fault({ kind: 'slow', ms: 2_000, ...listing })
+    // Held until the clock of the helpdesk moves.
+    await world.helpdesk.fault({ kind: 'slow', ms: 12_000, ...listing })
     const before = stateOf(world.helpdesk)
     const id = await startRepair(world)
     await world.helpdesk.waitForHeldRequests()
     const { status } = await world.service.request('DELETE', '/api/instances/n0')
     assert.ok(status < 300)
     assert.equal((await world.service.get(`/api/jobs/${id}`)).status, 404)
+    await world.helpdesk.advance(12_000)
     await world.helpdesk.settled()
     assert.deepEqual(stateOf(world.helpdesk).contacts, before.contacts)
   })
 
   test('while one runs is refused and names it', async () => {
     await using world = await World.open()
-    await world.helpdesk.fault({ kind: 'slow', ms: 1_000, ...listing })
+    // Held until the clock of the helpdesk moves.
+    await world.helpdesk.fault({ kind: 'slow', ms: 12_000, ...listing, times: 1 })
     const id = await startRepair(world)
     await world.helpdesk.waitForHeldRequests()
     const { status, body } = await askRepair(world)
     const { error, error_code: code } = body as { error: string; error_code: string }
     assert.deepEqual([status, code], [409, 'SERVICE_JOB_RUNNING'])
     assert.match(error, new RegExp(id))
+    await world.helpdesk.waitForHeldRequests()
+    await world.helpdesk.advance(12_000)
     await endOf(world, id)
   })
 
@@ -275,10 +284,7 @@ describe('a repair', () => {
     await using world = await World.open()
     const { keep, drop, account } = await twice(world)
     account.unlink()
-    await waitUntil('the account is logged out', async () => {
-      const { body } = await world.service.get('/api/instances/n0')
-      return (body as { status: string }).status !== 'ready'
-    })
+    await world.reaches('n0', 'logged_out')
     assert.deepEqual(findingsOf(await repair(world)), [`${keep} ← ${drop}: mobile_variants, merged`])
   })
 })

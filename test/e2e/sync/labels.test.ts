@@ -273,12 +273,12 @@ test('a label that an agent sets between our read and our write is not lost', as
   const { phone, bob, helpdesk } = world
   await setByAgent(world, conversation, 'first')
   await bothHave(world, conversation, 'first')
-  await helpdesk.fault({ kind: 'slow', ms: 1500, method: 'POST', path: /conversations\/\d+\/labels$/, times: 1 })
+  // Held until the clock of the helpdesk moves.
+  await helpdesk.fault({ kind: 'slow', ms: 12_000, method: 'POST', path: /conversations\/\d+\/labels$/, times: 1 })
   phone.labels.mark(phone.labels.create('VIP'), bob.user.pnJid)
-  const isWriting = () =>
-    helpdesk.requests.some(({ method, path }) => method === 'POST' && path.endsWith('/accounts/1/labels'))
-  await waitUntil('our write is under way', isWriting)
+  await helpdesk.waitForHeldRequests()
   await setByAgent(world, conversation, 'second')
+  await helpdesk.advance(12_000)
   await bothHave(world, conversation, 'VIP', 'second')
 })
 
