@@ -50,11 +50,12 @@ export class HelpdeskLabelWriter {
     const visible: string[] = []
     for (const title of add) if (await titles.ensure(target.destination, title)) visible.push(title)
     const next = [...left.filter((title) => !remove.includes(comparedForm(title))), ...visible]
-    if (new Set(next).symmetricDifference(new Set(raw)).size > 0) {
+    const isWritten = new Set(next).symmetricDifference(new Set(raw)).size > 0
+    if (isWritten) {
       writes.begin(at, raw, next)
       await target.helpdesk.setLabels(conversationId, next)
     }
-    writes.settled(at)
+    writes.settled(at, { isWritten })
     return { titles: formsOf(next), isComplete: visible.length === add.length }
   }
 }

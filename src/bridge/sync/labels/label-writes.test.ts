@@ -25,6 +25,18 @@ test('a label that an agent set or removed before our write is known as undone u
   assert.equal(heard(writes, ['c', 'x'], ['a', 'b', 'c']), true)
   assert.deepEqual(writes.restored(at, ['a', 'b', 'c']), ['b', 'c', 'x'])
   assert.deepEqual(writes.restored({ ...at, conversationId: 8 }, ['a']), ['a'])
-  writes.settled(at)
+  writes.begin(at, ['a', 'b', 'c'], ['b', 'c', 'x'])
+  writes.settled(at, { isWritten: true })
   assert.deepEqual(writes.restored(at, ['a', 'b', 'c']), ['a', 'b', 'c'])
+})
+
+test('what a write has undone stays known when its callback comes before its answer', () => {
+  const writes = new LabelWrites({ clock: systemClock })
+  writes.begin(at, ['a'], ['a', 'b'])
+  assert.equal(heard(writes, ['x'], ['a', 'b']), true)
+  writes.settled(at, { isWritten: true })
+  assert.deepEqual(writes.restored(at, ['a', 'b']), ['b', 'x'])
+  // An agent has made the change again, so there is nothing to write.
+  writes.settled(at, { isWritten: false })
+  assert.deepEqual(writes.restored(at, ['a', 'b']), ['a', 'b'])
 })

@@ -10,8 +10,8 @@ import type { Clock } from '../../../lib/clock.ts'
 
 type At = { destination: DestinationKey; conversationId: number }
 type Write = { seen: readonly string[]; written: readonly string[] }
-/** Changes of agents that our write has undone. */
-type Undone = { added: readonly string[]; removed: readonly string[] }
+/** Changes of agents that a write of ours has undone. */
+type Undone = { added: readonly string[]; removed: readonly string[]; by: Write }
 
 const maxRemembered = 5000
 /** Callbacks come within seconds, or after some minutes of repetitions. */
@@ -38,7 +38,7 @@ export class LabelWrites {
     const added = before.filter((title) => !write.seen.includes(title) && !write.written.includes(title))
     const removed = write.seen.filter((title) => write.written.includes(title) && !before.includes(title))
     if (added.length + removed.length === 0) return false
-    this.#undone.set(keyOf(at), { added, removed })
+    this.#undone.set(keyOf(at), { added, removed, by: write })
     return true
   }
 
@@ -48,8 +48,11 @@ export class LabelWrites {
     return [...new Set([...shown, ...added])].filter((title) => !removed.includes(title))
   }
 
-  /** What was undone is at the helpdesk again. */
-  settled(at: At): void {
+  /** What was undone is at the helpdesk again, with our last write or without one. */
+  settled(at: At, { isWritten }: { isWritten: boolean }): void {
+    // The callback of a write may come before its answer: what this write has undone is not at the helpdesk yet.
+    const undone = this.#undone.get(keyOf(at))
+    if (isWritten && undone?.by === this.#writes.get(keyOf(at))) return
     this.#undone.delete(keyOf(at))
   }
 }
