@@ -23,7 +23,7 @@ test('a callback that the helpdesk repeats does not undo what an agent changed s
   const writes = new LabelWrites({ clock: systemClock })
   writes.begin(at, ['a'], ['a', 'b'])
   hear(writes, ['a', 'x'], ['a', 'b'])
-  writes.settled(at)
+  writes.settled(at, null)
   hear(writes, ['a', 'x'], ['a', 'b'])
   assert.deepEqual(writes.restored(at, ['a']), ['a'])
 })
