@@ -69,7 +69,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
   const notices = createNotices(base, { settingsOf, instances, routing, downstream })
-  const calls = createCalls(base, { settingsOf, database, epoch, instances, direct: () => outbound.direct })
+  const calls = createCalls(base, { settingsOf, database, epoch, instances, metrics, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
     settingsOf,
@@ -122,9 +122,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
-    onLabelled: (labels) => {
-      sync.labels.onLabelled(labels)
-    },
+    onLabelled: (labels) => sync.labels.onLabelled(labels),
   })
   const groups = createGroupService(base, {
     ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
@@ -229,7 +227,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     sync,
     importer,
     jobs,
-    contactsImports: createContactsImports(base, jobs.jobs),
+    contactsImports: createContactsImports(base, jobs.jobs, inbound),
     contactRepairs: createContactRepairs(base, jobs.jobs, inbound),
     adoptions,
     history,

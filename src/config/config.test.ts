@@ -41,6 +41,13 @@ test('with a token the listener is reachable from outside unless HOST says other
   assert.equal(loadConfig({ SERVICE_API_TOKEN: 't', HOST: '::1' }).http.host, '::1')
 })
 
+test('a text for callers that no message can hold is refused, and is not printed whole', () => {
+  const load = (length: number) => loadConfig({ SERVICE_REJECT_CALLS_TEXT: 'x'.repeat(length) })
+  assert.equal(load(65_536).inbound.rejectCallsText.length, 65_536)
+  const message = /SERVICE_REJECT_CALLS_TEXT=x{100}…: takes a text of at most 65536 characters$/
+  assert.throws(() => load(65_537), { message })
+})
+
 describe('a value is understood', () => {
   const cases: [string, string, (config: ReturnType<typeof loadConfig>) => unknown, unknown][] = [
     ['SERVICE_TYPING_SYNC', '0', (config) => config.sync.typing, false],

@@ -16,7 +16,18 @@ export type Kind<T> = {
   json?: { schema: ValueSchema; takes?: string }
 }
 
+const shownLength = 100
+
 export const text: Kind<string> = { takes: 'any text', parse: (value) => value }
+
+export function textUpTo(longest: number): Kind<string> {
+  return {
+    takes: `a text of at most ${longest} characters`,
+    parse: (value) => (value.length <= longest ? value : undefined),
+    // A text that is too long would fill the screen.
+    show: (value) => (value.length <= shownLength ? value : `${value.slice(0, shownLength)}…`),
+  }
+}
 
 export const secretText: Kind<string> = { ...text, show: (value) => (value === '' ? '' : '[set]') }
 

@@ -1,8 +1,9 @@
 // The one table of settings: the parser, .env.example and docs/configuration.md all come from it.
 
 import type { OwnValue } from '../core/chosen-settings.ts'
+import { messageLimits } from '../core/outbox.ts'
 import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from './setting-kinds.ts'
-import { oneOf, secretHeaderText, secretText, size, text, url } from './setting-kinds.ts'
+import { oneOf, secretHeaderText, secretText, size, text, textUpTo, url } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
 import { databaseUrl, encryptionKeys, hexKey, locale, origins, separator } from './setting-formats.ts'
 import { signingSecret, template } from './setting-formats.ts'
@@ -76,7 +77,7 @@ export const settings = {
     reactionAsReply: setting('SERVICE_REACTION_AS_REPLY', bool, 'true', 'Post a reaction as a reply to its target'),
     quoteStyle: perInstance('quote_style', setting('SERVICE_QUOTE_STYLE', oneOf('both', 'bubble', 'text'), 'both', 'How a quoted message is shown: as the bubble of Chatwoot and as text; as a bubble, and as text only where the original is not in the conversation; as text only')),
     rejectCalls: perInstance('reject_calls', setting('SERVICE_REJECT_CALLS', bool, 'false', 'Reject calls of customers')),
-    rejectCallsText: setting('SERVICE_REJECT_CALLS_TEXT', text, '', 'What a customer gets whose call was rejected, at most once an hour; empty: nothing'),
+    rejectCallsText: setting('SERVICE_REJECT_CALLS_TEXT', textUpTo(messageLimits.characters), '', 'What a customer gets whose call was rejected, at most once an hour; empty: nothing'),
     locale: perInstance('locale', setting('SERVICE_LOCALE', locale, 'en', 'Language of the texts the service writes')),
   },
   sync: {

@@ -2,6 +2,7 @@
 
 import type { Attachment } from './helpdesk/callback.ts'
 import type { NetworkMessageId } from './ids.ts'
+import type { MessageKey } from './message.ts'
 import { shownStates } from './shown.ts'
 import type { Known, Shown } from './shown.ts'
 
@@ -252,8 +253,8 @@ export type DirectPayload = {
   quote: NetworkMessageId | null
 }
 
-/** Takes back everything that was sent for a message at the helpdesk. */
-type RevokePayload = { type: 'revoke'; messageId: number }
+/** Takes back everything that was sent for a message at the helpdesk. With `target` only that message of the network. */
+export type RevokePayload = { type: 'revoke'; messageId: number; target?: MessageKey }
 
 export type OutboxPayload = MessagePayload | DirectPayload | RevokePayload
 

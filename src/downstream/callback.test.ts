@@ -207,6 +207,12 @@ test('a changed message tells whether it was deleted or translated and what fail
   const updated = { ...message, event: 'message_updated' }
   assert.deepEqual(readCallback(updated), changed)
   assert.deepEqual(readCallback({ ...updated, content_attributes: { deleted: true } }), { ...changed, deleted: true })
+  const posted = { ...updated, source_id: '3EB0A' }
+  assert.deepEqual(readCallback(posted), { kind: 'ignored', reason: 'echo' })
+  assert.deepEqual(readCallback({ ...posted, content_attributes: { deleted: true } }), {
+    ...{ ...changed, deleted: true },
+    sourceId: '3EB0A',
+  })
   const failed = { ...updated, content_attributes: { external_error: '503 Service Unavailable' } }
   assert.deepEqual(readCallback(failed), { ...changed, externalError: '503 Service Unavailable' })
   const translated = { ...updated, content_attributes: { translations: { es: 'Hola' } } }

@@ -96,11 +96,17 @@ function readSend(message: Payload, locale: Locale): OutgoingCommand {
 
 function readUpdate(message: Payload, locale: Locale): OutgoingCommand {
   try {
-    return notForUs(message) ?? readChange(message, locale)
+    const notOurs = notForUs(message)
+    return notOurs && !isDeletedPost(message, notOurs) ? notOurs : readChange(message, locale)
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error
     return { ...ignored('unreadable'), flaw: error.message }
   }
+}
+
+/** Of the messages that we posted only the deletion matters: a program may have sent the message over the API. */
+function isDeletedPost(message: Payload, { reason }: Ignored): boolean {
+  return reason === 'echo' && message.object('content_attributes').flag('deleted')
 }
 
 function readMessage(message: Payload, locale: Locale): WrittenMessage {
@@ -173,10 +179,12 @@ function readReply(attributes: Payload): { messageId: number | null; sourceId: s
 
 function readChange(message: Payload, locale: Locale): OutgoingCommand {
   const attributes = message.object('content_attributes')
+  const sourceId = message.filledText('source_id')
   return {
     kind: 'changed',
     ...readMessage(message, locale),
     messageId: message.requiredId('id'),
+    ...(sourceId !== null && { sourceId }),
     deleted: attributes.flag('deleted'),
     externalError: attributes.filledText('external_error'),
     isTranslated: attributes.has('translations'),

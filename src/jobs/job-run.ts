@@ -17,7 +17,7 @@ import { isStorageAway } from '../storage/is-storage-away.ts'
 import type { JobStore } from '../storage/stores/jobs/job-store.ts'
 
 export type JobRunDeps = {
-  store: Pick<JobStore, 'begin' | 'end'>
+  store: Pick<JobStore, 'begin' | 'end' | 'find'>
   clock: Clock
   log: Log
 }
@@ -101,7 +101,7 @@ export class JobRun {
     const end = await this.#work()
     if (!end) return
     const { failure, ...facts } = end
-    const stored = await this.#untilStored(() => store.end(this.#job.id, facts))
+    const stored = await this.#untilStored(() => this.#storeEnd(facts))
     if (!stored) return
     // The answer to the cancellation was lost, but not the cancellation.
     if (!stored.value) throw cancelled()
@@ -128,6 +128,14 @@ export class JobRun {
       const progress = { ...this.#job.progress, estimatedEndAt: null }
       return { status: 'failed', endedAt: clock.now(), progress, error: failure.message, result: null, failure }
     }
+  }
+
+  /** False when the job has ended otherwise. True also when only the answer to an earlier try was lost. */
+  async #storeEnd(end: JobEnd): Promise<boolean> {
+    const { store } = this.#deps
+    if (await store.end(this.#job.id, end)) return true
+    const stored = await store.find(this.#job.id)
+    return stored?.status === end.status && stored.endedAt === end.endedAt
   }
 
   #explain(error: unknown): BridgeError {

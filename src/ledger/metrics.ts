@@ -57,6 +57,11 @@ export class Metrics implements PerInstance {
     'What arrived from the network again and was not passed on again, by kind',
     ['instance', 'kind'],
   )
+  readonly callRejections = this.#counter(
+    'service_call_rejections_total',
+    'Attempts to reject a call, by their outcome: rejected, unconfirmed by WhatsApp, or over before the rejection',
+    ['instance', 'outcome'],
+  )
   readonly callbacksReordered = this.#counter(
     'service_callbacks_reordered_total',
     'Callbacks that waited until the message before theirs had come',
@@ -167,6 +172,7 @@ export class Metrics implements PerInstance {
       this.passedOver,
       this.received,
       this.duplicates,
+      this.callRejections,
       this.callbacksReordered,
     ]
     for (const counter of byInstance) await removeSeries(counter, instance)

@@ -41,6 +41,15 @@ for (const engine of engines) {
       assert.deepEqual(await due(), ['first', 'other person', 'other instance', 'after the hour'])
     })
 
+    test('rejections of one person that are stored at the same time bring one text', async () => {
+      await using stage = await setUp()
+      const { store, due } = stage
+      const calls = Array.from({ length: 20 }, (_, n) => ({ instance: 'shop', callId: `call ${n}` }))
+      await Promise.all(calls.map((call) => store.claim(call, maria, now)))
+      await Promise.all(calls.map((call) => store.confirm(call, { at: now, textOnceInMs: hour })))
+      assert.equal((await due()).length, 1)
+    })
+
     test('a text that was dropped does not count, one that was given does', async () => {
       await using stage = await setUp()
       const { store, reject, due } = stage

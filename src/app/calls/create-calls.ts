@@ -8,6 +8,7 @@ import type { DirectAnswer } from '../../bridge/outbound/accept/send-answer.ts'
 import type { DirectMessages } from '../../bridge/outbound/direct/direct-messages.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Metrics } from '../../ledger/metrics.ts'
 import { firstSweepMs, Ticker } from '../../lib/ticker.ts'
 import type { Database } from '../../storage/database.ts'
 import { RejectedCallStore } from '../../storage/stores/messages/rejected-call-store.ts'
@@ -18,6 +19,7 @@ type Parts = {
   database: Database
   epoch: () => number
   instances: Pick<InstanceRegistry, 'find'>
+  metrics: Pick<Metrics, 'callRejections'>
   /** Created after this room. */
   direct: () => Pick<DirectMessages, 'send'>
 }
@@ -26,7 +28,7 @@ const textsMs = 5000
 const pruneMs = 3_600_000
 
 export function createCalls({ config, clock, log, stack }: Base, parts: Parts) {
-  const { settingsOf, database, epoch, instances, direct } = parts
+  const { settingsOf, database, epoch, instances, metrics, direct } = parts
   const store = new RejectedCallStore(database, epoch)
   const text = config.inbound.rejectCallsText.trim()
   const texts = new CallTexts({
@@ -45,7 +47,10 @@ export function createCalls({ config, clock, log, stack }: Base, parts: Parts) {
       settingsOf,
       isIgnored: createIgnoredChats(settingsOf),
       textOnceInMs: text === '' ? null : textOnceInMs,
-      onRejected: () => void giving.tick(),
+      onEnded: (instance, outcome) => {
+        metrics.callRejections.inc({ instance, outcome })
+        if (outcome === 'rejected') void giving.tick()
+      },
       clock,
       log,
     }),

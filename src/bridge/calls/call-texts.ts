@@ -42,15 +42,14 @@ export class CallTexts {
     this.#deps = deps
   }
 
-  /** Gives every due text to the outbox. What the outbox does not take now stays due. */
+  /** Gives every due text to the outbox. What the outbox does not take now stays due, and no other text waits for it. */
   async run(): Promise<void> {
-    const tried = new Set<string>()
-    for (;;) {
-      const due = (await this.#deps.store.dueTexts(batch)).filter((text) => !tried.has(nameOf(text)))
-      if (due.length === 0) return
-      for (const text of due) tried.add(nameOf(text))
+    let last: DueText | undefined
+    do {
+      const due = await this.#deps.store.dueTexts(batch, last)
       await Promise.all(due.map((text) => this.#settle(text)))
-    }
+      last = due.at(-1)
+    } while (last)
   }
 
   async prune(): Promise<void> {
@@ -84,10 +83,6 @@ export class CallTexts {
       return 'later'
     }
   }
-}
-
-function nameOf({ instance, callId }: DueText): string {
-  return `${instance}|${callId}`
 }
 
 function keyOf(callId: string): string {

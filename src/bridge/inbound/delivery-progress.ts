@@ -2,7 +2,7 @@
 
 import type { ChatId, DestinationKey } from '../../core/ids.ts'
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
-import type { EventDraft } from './compose/event-composer.ts'
+import type { EventDraft } from './compose/event-draft.ts'
 import type { PostState } from '../posting/exactly-once-poster.ts'
 import { isRefusal, isUnexplained } from './failure-policy.ts'
 import type { Tries } from './failure-policy.ts'

@@ -17,16 +17,17 @@
 // The next message of the chat does not wait for step 4. Callers that read the message map wait for `flushed`.
 
 import { DownstreamError } from '../../core/downstream.ts'
-import type { NewMessage } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
+import { findAdopted } from '../../storage/stores/messages/adopted-message-store.ts'
 import type { MappedMessage, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
 import type { MessageMapStore, Posting } from '../../storage/stores/messages/message-map-store.ts'
 import type { MergeGate } from '../conversations/merge-gate.ts'
+import { messageOf } from './message-of-job.ts'
 import type { PostJob } from './post-job.ts'
 import { PostLimits } from './post-limits.ts'
 
@@ -118,6 +119,12 @@ export class ExactlyOncePoster {
     const isLive = job.isPast === true && mine?.readAt === null
     if (mine && (mine.messageId !== null || isLive)) {
       return { outcome: { outcome: 'duplicate', messageId: mine.messageId } }
+    }
+    const adopted = findAdopted(known, job.identity)
+    if (adopted) {
+      // From now on its author is known.
+      await this.#deps.map.complete(this.#deps.epoch(), id, adopted, [])
+      return { outcome: { outcome: 'duplicate', messageId: adopted.messageId } }
     }
     const posted = (await this.#search(job, state, signal)) ?? (await this.#postNow(job, state, signal))
     job.conversation.newest = Math.max(job.conversation.newest, posted.messageId)
@@ -246,37 +253,6 @@ export class ExactlyOncePoster {
     void commit.then(() => this.#completing.delete(commit))
     return commit
   }
-}
-
-function messageOf(job: PostJob, known: readonly MappedMessage[]): NewMessage {
-  const { identity, message, contentAsReply = message.content } = job
-  const { standIn, answered } = repliesIn(job, known)
-  const inReplyTo = standIn ?? answered
-  // Beside a notice that stood in for this very message, the helpdesk does not show what the message answers.
-  const content = inReplyTo !== null && inReplyTo === answered ? contentAsReply : message.content
-  return { ...message, content, sourceId: identity.networkId, inReplyTo }
-}
-
-type Replies = {
-  /** A notice that stood in for this very message. */
-  standIn: number | null
-  /** The message that this one answers. */
-  answered: number | null
-}
-
-/** What this message can be a reply to in the same conversation. */
-function repliesIn({ identity, conversation, replyTo }: PostJob, known: readonly MappedMessage[]): Replies {
-  const here = known.filter(
-    ({ destination, conversationId, messageId }) =>
-      destination === identity.destination && conversationId === conversation.id && messageId !== null,
-  )
-  // Members of a group may use the same message id.
-  const standIn = here.find(
-    ({ networkId, sender, kind }) =>
-      networkId === identity.networkId && sender === identity.sender && kind !== identity.kind,
-  )
-  const answered = here.find(({ networkId }) => networkId === replyTo)
-  return { standIn: standIn?.messageId ?? null, answered: answered?.messageId ?? null }
 }
 
 function isSame(row: MappedMessage, identity: MessageIdentity): boolean {

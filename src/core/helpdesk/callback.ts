@@ -1,6 +1,7 @@
 // What a callback of the helpdesk says, and what it asks for.
 
 import type { CreatedFor } from '../history/import-state.ts'
+import type { NetworkMessageId } from '../ids.ts'
 
 /** Who a callback means: the contact of its conversation. */
 export type Recipient = { identifier: string | null; phone: string | null; sourceId: string | null }
@@ -52,6 +53,8 @@ export type OutgoingCommand =
   | ({
       kind: 'changed'
       messageId: number
+      /** The network id under which the service itself posted the message. Only with `deleted`. */
+      sourceId?: NetworkMessageId
       deleted: boolean
       externalError: string | null
       isTranslated: boolean

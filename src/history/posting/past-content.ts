@@ -1,13 +1,13 @@
 // Says what of a message of the history is posted: its text with its file, or with a placeholder for the file.
 
-import type { EventDraft, WrittenText } from '../../bridge/inbound/compose/event-composer.ts'
+import type { EventDraft, WrittenText } from '../../bridge/inbound/compose/event-draft.ts'
 import { plainToMarkdown } from '../../bridge/inbound/compose/text-to-markdown.ts'
 import { textsOf } from '../../bridge/inbound/compose/texts.ts'
 import type { FetchedMedia, FileFetcher } from '../../bridge/inbound/files/file-fetcher.ts'
 import { FileTooLarge } from '../../bridge/inbound/files/file-spool.ts'
 import { sizeText } from '../../bridge/inbound/files/size-text.ts'
 import { messageKeyOf } from '../../bridge/posting/message-key.ts'
-import type { UploadFile } from '../../core/downstream.ts'
+import type { UploadFile } from '../../core/helpdesk/message.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { MediaContent, NetworkEvent } from '../../core/message.ts'
 import type { Locale } from '../../core/reasons/sentences.ts'

@@ -1,7 +1,8 @@
 // Composes a message of the history as a live one is composed.
 
 import type { EventContext, EventContexts } from '../../bridge/conversations/event-context.ts'
-import type { EventComposer, EventDraft } from '../../bridge/inbound/compose/event-composer.ts'
+import type { EventComposer } from '../../bridge/inbound/compose/event-composer.ts'
+import type { EventDraft } from '../../bridge/inbound/compose/event-draft.ts'
 import type { People } from '../../bridge/people/people.ts'
 import type { ExactlyOncePoster } from '../../bridge/posting/exactly-once-poster.ts'
 import type { InstanceName } from '../../core/ids.ts'

@@ -3,13 +3,16 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { BridgeError, statusOfCode } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
+import { beginningOf } from '../../lib/text/beginning-of.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
 import type { StorageFailure } from '../../storage/engine/statement.ts'
 import { echoTraceIds } from './request-context.ts'
 
 export type ErrorObject = { error: string; error_code: ErrorCode }
 
-type Validation = NonNullable<FastifyError['validation']>[number] & { parentSchema?: { description?: string } }
+type Validation = NonNullable<FastifyError['validation']>[number] & {
+  parentSchema?: { description?: string; properties?: object }
+}
 
 const refused = 'the database did not take the request; nothing was changed'
 const storageSentences: Record<StorageFailure, string> = {
@@ -84,7 +87,11 @@ function sentenceFor(invalid: Validation, context = 'request'): string {
   const field = instancePath.slice(1).replaceAll('/', '.')
   const subject = field === '' ? `the ${context}` : field
   if (keyword === 'pattern' && parentSchema?.description) return `${subject} is not ${parentSchema.description}`
-  const { allowedValues } = params
+  const { allowedValues, additionalProperty } = params
   if (Array.isArray(allowedValues)) return `${subject} must be one of: ${allowedValues.map(String).join(', ')}`
+  if (typeof additionalProperty === 'string') {
+    const known = Object.keys(parentSchema?.properties ?? {}).join(', ')
+    return `${subject} has the unknown field ${JSON.stringify(beginningOf(additionalProperty, 64))}; it takes: ${known}`
+  }
   return `${subject} ${message ?? 'is not valid'}`
 }

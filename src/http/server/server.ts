@@ -28,6 +28,7 @@ import { refuseOnOverload } from './overload.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import type { StartGate } from './start-gate.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
+import { compilersFactory } from './schema-compilers.ts'
 import { addAuditRoute } from '../routes/audit.ts'
 import type { AuditDeps } from '../routes/audit.ts'
 import { addAvatarRoutes } from '../routes/avatars.ts'
@@ -51,6 +52,8 @@ import type { AdoptDeps } from '../routes/contacts/adopt.ts'
 import { addJobRoutes } from '../routes/jobs.ts'
 import type { JobDeps } from '../routes/jobs.ts'
 import { addDirectMessageRoutes } from '../routes/direct/direct-messages.ts'
+import { addOutboxMessageRoutes } from '../routes/direct/outbox-message.ts'
+import type { OutboxMessageDeps } from '../routes/direct/outbox-message.ts'
 import type { DirectMessageDeps } from '../routes/direct/direct-messages.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
@@ -107,7 +110,7 @@ export type ServerRoutes = {
   groups: GroupDeps
   messages: MessageDeps
   directMessages: DirectMessageDeps
-  outbox: OutboxDeps
+  outbox: OutboxDeps & OutboxMessageDeps
   history: HistoryDeps
   jobs: JobDeps
   contactsImport: ContactsImportDeps
@@ -144,6 +147,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
     return503OnClosing: false,
     // No coercion: a wrong type is an error. Verbose for readable messages.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
+    schemaController: { compilersFactory },
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.setErrorHandler(replyWithError)
   addRequestContext(app)
@@ -175,6 +179,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addMessageRoutes(app, routes.messages, newBodyMemory())
   addDirectMessageRoutes(app, routes.directMessages)
   addOutboxRoutes(app, routes.outbox)
+  addOutboxMessageRoutes(app, routes.outbox)
   addHistoryRoutes(app, routes.history)
   addJobRoutes(app, routes.jobs)
   addContactsImportRoute(app, routes.contactsImport)

@@ -78,6 +78,17 @@ describe('the words of the quote are shown in every style', () => {
     })
   }
 
+  test('when only a notice stands there for the original', async () => {
+    await using bed = await BridgeBed.open()
+    const question = message('the question')
+    await bed.receive({ ...envelope(question), kind: 'undecryptable', reason: 'no session' })
+    await bed.postedWithin(1, 20_000)
+    const inReplyTo = bed.helpdesk.messages[0]?.id
+    for (const style of ['both', 'bubble'] as const) {
+      assert.deepEqual(await answered(style, bed, answerTo(question)), { content: `${block}the answer`, inReplyTo })
+    }
+  })
+
   test('when the message replaces a notice: Chatwoot shows the notice as what it answers', async () => {
     await using bed = await BridgeBed.open()
     const question = message('the question')
@@ -89,6 +100,17 @@ describe('the words of the quote are shown in every style', () => {
     const notice = bed.helpdesk.messages[1]?.id
     assert.deepEqual(await answered('bubble', bed, answer), { content: `${block}the answer`, inReplyTo: notice })
   })
+})
+
+test('an answer to a message that came after its notice shows the message, not the notice', async () => {
+  await using bed = await BridgeBed.open()
+  const question = message('the question')
+  await bed.receive({ ...envelope(question), kind: 'undecryptable', reason: 'no session' })
+  await bed.postedWithin(1, 20_000)
+  await bed.receive(question)
+  await bed.posted(2)
+  const inReplyTo = bed.helpdesk.messages[1]?.id
+  assert.deepEqual(await answered('bubble', bed, answerTo(question)), { content: 'the answer', inReplyTo })
 })
 
 test('a file with a quote keeps its notice in the style bubble', async () => {

@@ -40,6 +40,7 @@ async function dieAt(step: SendStep, engine: EngineName): Promise<string[]> {
   await world.stop()
   {
     await using dying = new ServiceProcess(world.environment, undefined, [script, step])
+    await dying.ready()
     await waitUntil('the account is online', () => dying.reached('ready'))
     const call = maria.call(world.phone)
     await dying.logged('standing still')
@@ -94,7 +95,7 @@ for (const engine of engines) {
         await leaveBehind(database, call.id, null)
       }
       await world.restart()
-      const expected = '📞 Voice call. It could not be rejected: WhatsApp did not confirm that.'
+      const expected = '📞 Voice call. It may not have been rejected: WhatsApp did not confirm it.'
       assert.equal((await world.arrived(call)).content, expected)
       await world.service.app.workers.get('call-texts')?.tick()
       assert.deepEqual(textsTo(maria), [])

@@ -36,6 +36,16 @@ async function writeLast({ world, maria }: Opened): Promise<void> {
   await world.drained()
 }
 
+/** How many attempts to reject a call ended in this way. */
+async function counted({ world }: Opened, outcome: string): Promise<string | undefined> {
+  const { text } = await world.service.get('/metrics')
+  const series = `service_call_rejections_total{instance="n0",outcome="${outcome}"} `
+  return text
+    .split('\n')
+    .find((line) => line.startsWith(series))
+    ?.slice(series.length)
+}
+
 /** The call rang, and the conversation shows it. */
 async function notice({ world }: Opened, call: SimCall): Promise<string> {
   return (await world.arrived(call)).content ?? ''
@@ -60,6 +70,7 @@ for (const engine of engines) {
       ])
       assert.equal(world.helpdesk.see.conversations().length, 1)
       assert.deepEqual(textsTo(maria), [text])
+      assert.equal(await counted(opened, 'rejected'), '1')
     })
 
     test('a second call within the hour is rejected without a text, also after a restart; after the hour it has one', async () => {
@@ -73,6 +84,11 @@ for (const engine of engines) {
       }
       await ring()
       await waitUntil('the first text is there', () => textsTo(maria).length === 1)
+      // The acknowledgement must not wait when the clock leaps.
+      await waitUntil('the first text is stored as sent', async () => {
+        const { body } = await world.service.get('/api/instances/n0/outbox')
+        return (body as { sent: number }).sent === 1
+      })
       await clock.advance(30 * minute)
       await ring()
       await world.restart()
@@ -197,6 +213,7 @@ test('a caller who hangs up at once, and a call that the owner takes, get no rej
     assert.equal(await notice(opened, call), '📞 Voice call')
     await writeLast(opened)
     assert.deepEqual([call.isRejected, textsTo(maria)], [false, []])
+    assert.equal(await counted(opened, 'over'), '1')
   }
 })
 
@@ -206,10 +223,14 @@ test('a rejection that WhatsApp refuses, or does not confirm, is told; the call 
     const { world, maria } = opened
     world.network.fault(fault)
     const call = maria.call(world.phone)
-    assert.equal(await notice(opened, call), '📞 Voice call. It could not be rejected: WhatsApp did not confirm that.')
+    assert.equal(
+      await notice(opened, call),
+      '📞 Voice call. It may not have been rejected: WhatsApp did not confirm it.',
+    )
     call.end(true)
     await writeLast(opened)
     assert.ok(shown(world).includes('incoming: 📞 Missed voice call'))
+    assert.equal(await counted(opened, 'unconfirmed'), '1')
     assert.deepEqual(textsTo(maria), [])
   }
 })

@@ -48,11 +48,26 @@ test('the 201st message that waits is refused with 503, and its key stays free',
   for (let n = 0; n < 200; n++) await sendToBob(world, { text: `number ${n}` }, 202)
   const { error_code } = await sendToBob(world, { text: 'one too many', idempotency_key: 'a' }, 503)
   assert.equal(error_code, 'SERVICE_OUTBOX_FULL')
+  assert.deepEqual(await refusedRows(world), [], 'no row is kept for a Retry that cannot come')
   await world.reconnect()
   await waitUntil('there is room', async () => Number((await world.outbox())['sent']) > 20, { timeoutMs: 60_000 })
   const { status } = await send(world, { to: '5511888880001', text: 'one too many', idempotency_key: 'a' })
   assert.ok(status < 300)
 })
+
+test('a blocked message leaves a row only for its key, without its text', async () => {
+  await using world = await AgentWorld.open()
+  await world.patch('n0', { spamguard_enabled: true })
+  await sendToBob(world, { text: 'the same words' })
+  await sendToBob(world, { text: 'the same words' }, 422)
+  assert.deepEqual(await refusedRows(world), [])
+  await sendToBob(world, { text: 'the same words', idempotency_key: 'a' }, 422)
+  assert.deepEqual(await refusedRows(world), [{ payload: null }])
+})
+
+function refusedRows({ service: { database } }: AgentWorld) {
+  return database.read(database.query.selectFrom('outbox').select('payload').where('status', '=', 'refused'))
+}
 
 test('an account that is not linked refuses with 409 and stores nothing', async () => {
   await using world = await AgentWorld.open()

@@ -91,6 +91,23 @@ test('a group and an anonymous id are reached by their jids', async () => {
   assert.notEqual(alone.conversationId, inGroup.conversationId)
 })
 
+test('a message to the own number goes to the chat with oneself', async () => {
+  await using world = await AgentWorld.open()
+  const { status, body, text } = await send(world, { to: world.phone.user.phone, text: 'note to self' })
+  assert.equal(status, 200, text)
+  const shown = await world.arrived({ id: (body as DirectReply).waid })
+  assert.deepEqual([shown.messageType, shown.content], ['outgoing', 'note to self'])
+  assert.notEqual(shown.conversationId, world.conversation)
+})
+
+test('a group without the account refuses for good', async () => {
+  await using world = await AgentWorld.open()
+  const { jid } = world.network.group('Other people', world.bob, [])
+  const { status, body } = await send(world, { to: jid, text: 'hello' })
+  assert.deepEqual([status, (body as DirectReply).error_code], [500, 'SERVICE_MESSAGE_REFUSED'])
+  assert.match((body as DirectReply).error, /not in the group/)
+})
+
 test('a recording goes out without its caption, which follows as a text; both are in the conversation', async () => {
   const ogg = Buffer.concat([Buffer.from('OggS'), Buffer.alloc(24), Buffer.from('OpusHead'), Buffer.alloc(60)])
   await using files = await LoopbackServer.start((_, response) => response.end(ogg))

@@ -25,6 +25,8 @@ const badRequests: readonly [request: unknown, names: RegExp][] = [
   [{ ...hello, to: '1'.repeat(30) }, /^to .*country code/],
   [{ ...hello, to: 'status@broadcast' }, /^to .*country code/],
   [{ ...hello, to: '5511888880001@example.com' }, /^to .*country code/],
+  [{ ...hello, to: '1@s.whatsapp.net' }, /^to .*country code/],
+  [{ ...hello, to: '0111888880001@s.whatsapp.net' }, /^to .*country code/],
   [{ ...hello, to: [toBob] }, /to/],
   [{ to: toBob }, /exactly one/],
   [{ ...hello, location }, /exactly one/],

@@ -9,8 +9,8 @@ import { waitUntil } from '../../harness/wait-until.ts'
 const forUs = { status: 'ignored', reason: 'operations' }
 
 /** Instance `a` is not linked yet; the helpdesk calls it. */
-async function openWorld(): Promise<AgentWorld> {
-  const environment = { SERVICE_HELPDESK_NOTICES: 'true' }
+async function openWorld(settings: Record<string, string> = {}): Promise<AgentWorld> {
+  const environment = { SERVICE_HELPDESK_NOTICES: 'true', ...settings }
   const clock = new ManualClock(Date.now())
   const world = await AgentWorld.open({ accounts: 0, environment, clock, qrLifetimeMs: 60_000 })
   await world.listen('a')
@@ -65,6 +65,16 @@ test('qr asks for a new code; the answer says that the service was meant, and no
   assert.deepEqual(await counters(world), before)
   await phone.scan(await world.qrText('a'))
   await world.reaches('a', 'ready')
+})
+
+test('its conversation is open where new conversations are pending: no bot answers the service', async () => {
+  await using world = await openWorld({ SERVICE_NEW_CONVERSATION_STATUS: 'pending' })
+  const phone = await world.pair('a')
+  const conversation = await conversationOf(world, /^Connected as/)
+  const maria = world.network.person({ phone: '5511988887777', pushName: 'Maria' })
+  const { conversationId: customers } = await world.arrived(maria.text(phone, 'hello'))
+  const statusOf = (wanted: number) => world.helpdesk.see.conversations().find(({ id }) => id === wanted)?.status
+  assert.deepEqual([statusOf(conversation), statusOf(customers)], ['open', 'pending'])
 })
 
 test('nothing reaches the network, even if the contact has a phone number', async () => {

@@ -110,6 +110,7 @@ describe('the OpenAPI document', () => {
       'get /api/instances/{name}/groups/{jid}/requests',
       'get /api/instances/{name}/numbers/{phone}',
       'get /api/instances/{name}/outbox',
+      'get /api/instances/{name}/outbox/{queue_id}',
       'get /api/instances/{name}/parked',
       'get /api/instances/{name}/qr',
       'get /api/instances/{name}/state',

@@ -1,42 +1,25 @@
 // Composes the message that the helpdesk gets for an event, or says why it gets none.
 
-import type { ChosenSettings, SettingsOf } from '../../../core/chosen-settings.ts'
-import type { NewMessage } from '../../../core/downstream.ts'
-import type { InstanceName, Jid, NetworkMessageId } from '../../../core/ids.ts'
-import type {
-  CallEvent,
-  CallOutcomeOf,
-  EditEvent,
-  GroupEvent,
-  MediaContent,
-  MessageEvent,
-  NetworkEvent,
-} from '../../../core/message.ts'
-import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
-import type { Network } from '../../../core/network.ts'
 import { parseChat } from '../../../core/address.ts'
 import type { Person } from '../../../core/address.ts'
-import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
-import { renderGroupChanges } from './group-changes.ts'
-import type { EventContext } from '../../conversations/event-context.ts'
+import type { SettingsOf } from '../../../core/chosen-settings.ts'
+import type { InstanceName, Jid } from '../../../core/ids.ts'
+import type { CallEvent, CallOutcomeOf, EditEvent, MessageEvent } from '../../../core/message.ts'
+import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
+import type { Network } from '../../../core/network.ts'
+import type { MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import type { OfferedChoices } from '../../conversations/offered-choices.ts'
-import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
 import { bodyOf } from './body-of.ts'
+import { draftOf } from './event-draft.ts'
+import type { Composing, EventDraft, GivenEvent, SharedSettings, Skipped } from './event-draft.ts'
+import { groupDraft } from './group-draft.ts'
 import { rememberedOf, rememberedOfEdit } from './remembered-content.ts'
-import { firstCharacters, renderHeader, renderMessage, truncate } from './render.ts'
-import type { RenderedQuote, RenderSettings, TextLimits } from './render.ts'
+import { firstCharacters } from './render.ts'
+import type { TextLimits } from './render.ts'
 import { plainToMarkdown } from './text-to-markdown.ts'
 import { textsOf } from './texts.ts'
-import type { Locale, Texts } from './texts.ts'
-
-/** The settings that are the same for all instances. */
-type SharedSettings = Omit<RenderSettings, 'headerTemplate'> & {
-  groupPrefixSender: boolean
-  groupEvents: boolean
-  reactions: boolean
-  reactionAsReply: boolean
-}
+import type { Texts } from './texts.ts'
 
 type Deps = {
   settings: SharedSettings
@@ -49,53 +32,6 @@ type Deps = {
   limits: TextLimits
 }
 
-export type EventDraft = {
-  /** What of the network's message this is; see the message map. */
-  kind: string
-  /** As what the message is counted. */
-  counted: 'text' | 'media' | 'reaction' | 'edit' | 'revoke'
-  type: NewMessage['type']
-  isPrivate: boolean
-  /** The message that this one answers. */
-  replyTo: NetworkMessageId | null
-  media: MediaContent | null
-  remember: MappedContent | null
-  /** The customer's own text, when the written text says it in other words. */
-  originalText?: string
-  /** The header with which the text begins; null when it begins with none. */
-  header: string | null
-  /** Whether the message may open a conversation. A reaction and a change of the timer may not. */
-  opens: boolean
-  /** The language of the sentences of the service in it. */
-  locale: Locale
-  write: (extra?: ExtraText) => WrittenText
-}
-
-export type WrittenText = {
-  content: string
-  /** Replaces the content where the helpdesk shows which message this one answers. */
-  contentAsReply?: string
-}
-
-type ExtraText = {
-  /** Stands below the words of the person, or instead of them. */
-  notice?: string
-  instead?: boolean
-  /** Stands above everything else. */
-  head?: string | null
-}
-
-type Skipped = { skipped: 'filtered' | 'skip_disabled' }
-/** `receivedAt` is the time by our clock. */
-type Given = {
-  instance: InstanceName
-  event: NetworkEvent
-  receivedAt: number
-  context: EventContext
-  showsHeader: boolean
-}
-type Composing = Given & { settings: SharedSettings & ChosenSettings; texts: Texts }
-
 /** The most that is shown of a reaction or of a vote. */
 const shownCharacters = 1000
 
@@ -106,9 +42,10 @@ export class EventComposer {
     this.#deps = deps
   }
 
-  async compose(event: Given): Promise<EventDraft | Skipped> {
+  async compose(event: GivenEvent): Promise<EventDraft | Skipped> {
+    const { limits } = this.#deps
     const settings = { ...this.#deps.settings, ...this.#deps.settingsOf(event.instance) }
-    return this.#compose({ ...event, settings, texts: textsOf[settings.locale] })
+    return this.#compose({ ...event, settings, texts: textsOf[settings.locale], limits })
   }
 
   async #compose(given: Composing): Promise<EventDraft | Skipped> {
@@ -121,15 +58,15 @@ export class EventComposer {
       case 'edit':
         return this.#edit(given, event)
       case 'revoke':
-        return this.#plain(given, texts.deleted, { counted: 'revoke', replyTo: event.target.id })
+        return draftOf(given, texts.deleted, { counted: 'revoke', replyTo: event.target.id })
       case 'sealed':
         return this.#sealed(given, event)
       case 'call':
         return this.#call(given, event, texts.call)
       case 'undecryptable':
-        return this.#plain(given, event.isAwaited === false ? texts.withheld : texts.waiting)
+        return draftOf(given, event.isAwaited === false ? texts.withheld : texts.waiting)
       case 'group':
-        return this.#group(given, event)
+        return groupDraft(given, event)
     }
   }
 
@@ -138,10 +75,10 @@ export class EventComposer {
     const outcome = await this.#deps.callOutcomeOf(given.instance, event.id)
     if (event.missed) {
       if (outcome === 'rejected') return { skipped: 'filtered' }
-      return { ...this.#plain(given, event.video ? texts.missedVideo : texts.missedVoice), kind: 'missed_call' }
+      return { ...draftOf(given, event.video ? texts.missedVideo : texts.missedVoice), kind: 'missed_call' }
     }
     const call = event.video ? texts.video : texts.voice
-    return { ...this.#plain(given, outcome === undefined ? call : texts[outcome](call)), kind: 'call' }
+    return { ...draftOf(given, outcome === undefined ? call : texts[outcome](call)), kind: 'call' }
   }
 
   async #message(given: Composing, event: MessageEvent): Promise<EventDraft> {
@@ -151,7 +88,7 @@ export class EventComposer {
     const quoted = quote && (await this.#quote(given, quote))
     const media = content.type === 'media' ? content : null
     const isBubble = given.settings.quoteStyle !== 'text'
-    const draft = this.#plain(given, body, { quote: quoted, replyTo: isBubble ? (quote?.id ?? null) : null })
+    const draft = draftOf(given, body, { quote: quoted, replyTo: isBubble ? (quote?.id ?? null) : null })
     return {
       ...draft,
       counted: media ? 'media' : 'text',
@@ -180,7 +117,7 @@ export class EventComposer {
       event.emoji === ''
         ? texts.unreacted
         : plainToMarkdown(texts.reacted(firstCharacters(event.emoji, shownCharacters)))
-    const draft = this.#plain(given, body, {
+    const draft = draftOf(given, body, {
       counted: 'reaction',
       header: given.context.sender,
       separator: settings.reactionHeaderSeparator,
@@ -194,7 +131,7 @@ export class EventComposer {
     event: Pick<EditEvent, 'target' | 'content'> & { mentions: readonly Person[] },
   ): Promise<EventDraft> {
     const body = await this.#body(given, { content: event.content, ad: null }, event.mentions)
-    const draft = this.#plain(given, `${given.texts.edited}\n${body}`, {
+    const draft = draftOf(given, `${given.texts.edited}\n${body}`, {
       counted: 'edit',
       replyTo: event.target.id,
     })
@@ -210,14 +147,14 @@ export class EventComposer {
       // A community has thousands of members. A notice for each of their reactions would bury the conversation.
       if (event.purpose === 'reaction') return { skipped: 'filtered' }
       const body = event.purpose === 'other' ? texts.unsupported('sealed') : texts.sealed
-      return this.#plain(given, body, { replyTo: event.target.id })
+      return draftOf(given, body, { replyTo: event.target.id })
     }
     const { options } = opened
     const body =
       options.length === 0
         ? texts.unvoted
         : plainToMarkdown(texts.voted(firstCharacters(options.join(', '), shownCharacters)))
-    return { ...this.#plain(given, body, { replyTo: event.target.id }), isPrivate: true }
+    return { ...draftOf(given, body, { replyTo: event.target.id }), isPrivate: true }
   }
 
   async #unseal({ instance, context }: Composing, event: SealedEvent) {
@@ -234,38 +171,14 @@ export class EventComposer {
     return null
   }
 
-  async #group(given: Composing, event: GroupEvent): Promise<EventDraft | Skipped> {
-    const { limits } = this.#deps
-    const { settings, texts } = given
-    // Agents are always told when messages disappear: what they read today may be gone tomorrow.
-    const changes = settings.groupEvents ? event.changes : event.changes.filter(({ change }) => change === 'ephemeral')
-    if (changes.length === 0) return { skipped: 'skip_disabled' }
-    const names = new Map<string, string>()
-    for (const change of changes) {
-      if (!('people' in change)) continue
-      for (const person of change.people) names.set(keyOf(person), mentionName(await given.context.who(person)))
-    }
-    const actor = mentionName(given.context.sender)
-    const nameOf = (person: Person) => names.get(keyOf(person)) ?? ''
-    const text = renderGroupChanges(changes, actor === '' ? null : actor, nameOf, texts.change)
-    // Activity messages are plain text.
-    const write: EventDraft['write'] = ({ head = null } = {}) => {
-      const whole = head === null ? text : `${head.replaceAll('`', '')}\n${text}`
-      return { content: truncate(whole, 'activity', limits, texts) }
-    }
-    const opens = changes.some(({ change }) => change !== 'ephemeral')
-    return { ...this.#plain(given, text), type: 'activity', header: null, opens, write }
-  }
-
   async #body(
     given: Composing,
     shown: Pick<MessageEvent, 'content' | 'ad'>,
     mentions: readonly Person[],
   ): Promise<string> {
-    const { limits } = this.#deps
     const { locale, mentionTemplate } = given.settings
     const mentioned = await knownPeople(given, mentions)
-    return bodyOf({ ...shown, mentioned, mentionTemplate, locale, safeLength: limits.safeLength })
+    return bodyOf({ ...shown, mentioned, mentionTemplate, locale, safeLength: given.limits.safeLength })
   }
 
   async #quote(given: Composing, quote: NonNullable<MessageEvent['quote']>) {
@@ -274,49 +187,6 @@ export class EventComposer {
     const text = quote.text ?? (media ? `[${texts.media[media]}]` : null)
     const author = fromMe ? await context.who('me') : sender && (await context.who(sender))
     return { author, text, mentioned: await knownPeople(given, mentions) }
-  }
-
-  #plain(
-    given: Composing,
-    body: string,
-    options: {
-      counted?: EventDraft['counted']
-      replyTo?: NetworkMessageId | null
-      quote?: RenderedQuote | null
-      header?: KnownPerson
-      separator?: string
-    } = {},
-  ): EventDraft {
-    const { limits } = this.#deps
-    const { event, context, showsHeader, settings, texts } = given
-    const type = event.fromMe ? 'outgoing' : 'incoming'
-    const inGroup =
-      context.isGroup && !event.fromMe && settings.groupPrefixSender && showsHeader ? context.sender : null
-    const { header = inGroup, separator = settings.groupHeaderSeparator, quote = null } = options
-    const writeWith = (shown: RenderedQuote | null, { notice = '', instead = false, head = null }: ExtraText) => {
-      const whole = instead ? notice : [body, notice].filter((part) => part !== '').join('\n\n')
-      const text = renderMessage({ header, separator, quote: instead ? null : shown, body: whole }, settings)
-      // A blank line: Markdown takes a line of dashes right below a text for the mark of a heading.
-      return truncate(head === null ? text : `${head}\n\n${text}`, type, limits, texts)
-    }
-    const isBubble = quote !== null && settings.quoteStyle === 'bubble'
-    const write: EventDraft['write'] = (extra = {}) => ({
-      content: writeWith(quote, extra),
-      ...(isBubble && { contentAsReply: writeWith(null, extra) }),
-    })
-    return {
-      kind: event.kind,
-      counted: options.counted ?? 'text',
-      type,
-      isPrivate: false,
-      replyTo: options.replyTo ?? null,
-      media: null,
-      remember: null,
-      header: (header && renderHeader(header, settings.headerTemplate)) || null,
-      opens: true,
-      locale: settings.locale,
-      write,
-    }
   }
 }
 
@@ -329,8 +199,4 @@ async function knownPeople({ context }: Composing, people: readonly Person[]): P
 function personAt(jid: Jid | null): Person | null {
   const chat = jid === null ? undefined : parseChat(jid)
   return chat?.kind === 'person' ? chat : null
-}
-
-function keyOf({ phone, lid }: Person): string {
-  return `${phone}|${lid}`
 }

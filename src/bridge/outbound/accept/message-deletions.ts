@@ -1,8 +1,9 @@
 // An agent deleted a message at the helpdesk: it is not sent, or taken back on the network.
 
-import type { DestinationKey, RowId } from '../../../core/ids.ts'
+import type { DestinationKey, InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
+import type { RevokePayload } from '../../../core/outbox.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import type { MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
+import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import { lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -20,7 +21,7 @@ type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
   transitions: Pick<OutboxTransitions, 'cancel'>
   retries: Pick<RetryStore, 'discard'>
-  map: Pick<MessageMapStore, 'findByMessage'>
+  map: Pick<MessageMapStore, 'findByMessage' | 'findByNetworkId'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
   accounts: Pick<SendingAccounts, 'isReady'>
   newId: () => RowId
@@ -34,9 +35,10 @@ export class MessageDeletions {
     this.#deps = deps
   }
 
-  async follow(route: Route, { messageId }: ChangeCommand): Promise<void> {
+  async follow(route: Route, { messageId, sourceId }: ChangeCommand): Promise<void> {
     const { outbox, map, worker } = this.#deps
     if (!route.destination) return
+    if (sourceId !== undefined) return this.#followPosted(route, messageId, sourceId)
     const { key } = route.destination
     const known = await outbox.ofMessage(key, messageId)
     const isUnknown = (!known || lacksCallback(known)) && (await sentMessages(map, key, messageId)).length === 0
@@ -47,13 +49,35 @@ export class MessageDeletions {
     const [sent] = await sentMessages(map, key, messageId)
     const mayHaveLeft = row?.status === 'sending' || row?.isUnconfirmed === true
     if (!sent && !mayHaveLeft) return
-    await this.#queueRevoke(key, messageId, {
+    const where = {
       instance: sent?.instance ?? row?.instance ?? '',
       ownerTag: row?.ownerTag ?? '',
       inboxId: row?.inboxId ?? 0,
       chatId: sent?.chat ?? row?.chatId ?? '',
       remoteJid: sent?.networkKey.chat ?? row?.remoteJid ?? '',
-    })
+    }
+    await this.#queueRevoke(key, where, { type: 'revoke', messageId })
+  }
+
+  /** The service posted the message. A direct message is taken back. What the owner wrote on the phone stays there. */
+  async #followPosted({ sender, destination }: Route, messageId: number, sourceId: NetworkMessageId): Promise<void> {
+    const { map } = this.#deps
+    if (!destination) return
+    const [posted] = await sentMessages(map, destination.key, messageId)
+    const sent = posted ?? (await this.#unposted(sender.name, sourceId))
+    if (!sent) return
+    const { instance, chat: chatId, networkKey: target } = sent
+    const { ownerTag, inboxId } = sender
+    const where = { instance, ownerTag, inboxId, chatId, remoteJid: target.chat }
+    await this.#queueRevoke(destination.key, where, { type: 'revoke', messageId, target })
+  }
+
+  /** The helpdesk has the direct message, and its answer is lost or not stored yet. */
+  async #unposted(instance: InstanceName, sourceId: NetworkMessageId): Promise<MappedMessage | undefined> {
+    const found = await this.#deps.map.findByNetworkId(instance, [sourceId])
+    return found.find(
+      ({ direction, kind, messageId }) => direction === 'out' && kind === 'message' && messageId === null,
+    )
   }
 
   /**
@@ -86,8 +110,8 @@ export class MessageDeletions {
    */
   async #queueRevoke(
     destination: DestinationKey,
-    messageId: number,
     where: Pick<OutboxRow, 'instance' | 'ownerTag' | 'inboxId' | 'chatId' | 'remoteJid'>,
+    payload: RevokePayload,
   ): Promise<void> {
     const { outbox, worker, accounts, newId, clock } = this.#deps
     const { instance } = where
@@ -103,9 +127,9 @@ export class MessageDeletions {
       expiresAt: null,
       fingerprint: null,
       createdAt: clock.now(),
-      payload: { type: 'revoke' as const, messageId },
+      payload,
     }
-    const callback = { destination, kind: 'message_deleted', eventId: messageId }
+    const callback = { destination, kind: 'message_deleted', eventId: payload.messageId }
     if ((await outbox.enqueue(row, callback)) === 'accepted') worker.submit(row)
   }
 }

@@ -146,10 +146,12 @@ export class MessageStorage {
 
   async #keepFull(row: NewOutboxRow): Promise<SendAnswer> {
     const { outbox, looks, newId, pace } = this.#deps
-    const id = newId()
     const count = maxWaiting
     // A row that does not wait for the connection waits for its pace.
     const reason = row.isDrained ? writeReason('full', { count }) : fullByPace(pace.limitOf(row.instance), count)
+    // No agent can ask for a direct message again.
+    if (row.kind === 'direct') return { kind: 'full', reason }
+    const id = newId()
     await looks.after(id, (lookAt) => outbox.keepRefused({ ...row, id }, { reason, lookAt }, null))
     return { kind: 'full', reason }
   }

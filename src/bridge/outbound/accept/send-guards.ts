@@ -107,6 +107,8 @@ export class SendGuards {
   /** Undefined when the refusal is stored; else the answer to a repeated callback or request. */
   async #keepRefused(row: NewOutboxRow, key: SettledKey | null, reason: string): Promise<SendAnswer | undefined> {
     const { outbox, looks } = this.#deps
+    // No agent can ask for a direct message again. Only its key needs the row.
+    if (row.kind === 'direct' && key === null) return undefined
     // A repeated callback of an accepted message is not a second message.
     const settled = key && (await outbox.settledBy(key))
     if (settled) return repeated(settled)

@@ -2,7 +2,8 @@
 
 import type { DestinationKey, RowId } from '../../../core/ids.ts'
 import type { MessageKey } from '../../../core/message.ts'
-import type { OutgoingContent } from '../../../core/network.ts'
+import type { OutgoingContent } from '../../../core/network/outgoing-content.ts'
+import type { RevokePayload } from '../../../core/outbox.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 
@@ -18,8 +19,9 @@ export class RevokeContents {
     this.#deps = deps
   }
 
-  async of(destination: DestinationKey, messageId: number): Promise<OutgoingContent[]> {
+  async of(destination: DestinationKey, { messageId, target }: RevokePayload): Promise<OutgoingContent[]> {
     const { map, outbox } = this.#deps
+    if (target) return [{ type: 'revoke', target }]
     const mapped = await sentMessages(map, destination, messageId)
     const known = new Set(mapped.map(({ networkId }) => networkId))
     const row = await outbox.ofMessage(destination, messageId)

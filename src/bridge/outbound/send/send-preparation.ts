@@ -2,7 +2,8 @@
 
 import type { Destination, Downstream } from '../../../core/downstream.ts'
 import type { Jid } from '../../../core/ids.ts'
-import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
+import type { NetworkSession } from '../../../core/network.ts'
+import type { OutgoingContent } from '../../../core/network/outgoing-content.ts'
 import type { MessagePayload } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { FirstMessageStop, Restrictions } from '../../../guard/restrictions.ts'
@@ -54,7 +55,7 @@ export class SendPreparation {
   async #draftOf(row: OpenOutboxRow, address: Jid, session: NetworkSession): Promise<MessageDraft> {
     const { composer, direct, revokes, destinationOf } = this.#deps
     const { payload, instance, destination: destinationKey } = row
-    if (payload.type === 'revoke') return revokeDraft(await revokes.of(destinationKey, payload.messageId))
+    if (payload.type === 'revoke') return revokeDraft(await revokes.of(destinationKey, payload))
     if (payload.type === 'direct') return direct.draft(payload, { instance, address }, session)
     const isPlain = payload.attachments.length === 0 && !payload.lacksSurveyLink
     const destination = isPlain ? null : await destinationOf(row)

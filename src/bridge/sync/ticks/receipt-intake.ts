@@ -3,8 +3,8 @@
 // Receipts are collected for a moment and stored together, so that a burst costs one commit. An entry is one message id of a
 // receipt. Its states:
 // - collected: the entry waits for the next batch.
-// - waiting: the message of the entry is not in the message map yet. The entry is collected again after a pause. It ends after
-//   60 s, or when the instance has too many entries that wait.
+// - waiting: the message of the entry is not mapped, or not posted yet. The entry is collected again after a pause. It ends
+//   after 60 s, or when the instance has too many entries that wait. What it says of a message that is not posted is stored.
 // - ended: the effect is stored, or the receipt has none. The receipt is confirmed when all of its entries have ended.
 // When the connection ends, its entries are dropped and not counted: the network tells of the receipts again.
 
@@ -26,6 +26,7 @@ import type { ReceiptSettings } from './receipt-effect.ts'
 import { entriesOf, isOpen } from './receipt-entry.ts'
 import type { ReceiptEntry } from './receipt-entry.ts'
 import { matchReceipt } from './receipt-match.ts'
+import type { Match } from './receipt-match.ts'
 import type { ReceiptResult, TickCounts } from './tick-counts.ts'
 import { WaitingReceipts } from './waiting-receipts.ts'
 
@@ -129,7 +130,7 @@ export class ReceiptIntake implements PerInstance {
 
   async #handle(entries: readonly ReceiptEntry[]): Promise<void> {
     const found: Found[] = []
-    const rest: { entry: ReceiptEntry; kind: 'filtered' | 'unmapped' }[] = []
+    const rest: { entry: ReceiptEntry; kind: Exclude<Match['kind'], 'message'> }[] = []
     for (const [instance, group] of Map.groupBy(entries, (entry) => entry.instance)) {
       const rows = await this.#deps.store.find(instance, [...new Set(group.map(({ id }) => id))])
       const byId = Map.groupBy(rows, ({ networkId }) => networkId)
@@ -141,8 +142,8 @@ export class ReceiptIntake implements PerInstance {
     }
     await this.#report(found)
     for (const { entry, kind } of rest) {
-      if (kind === 'unmapped') this.#waiting.add(entry)
-      else this.#end(entry, kind)
+      if (kind === 'filtered') this.#end(entry, kind)
+      else this.#waiting.add(entry)
     }
   }
 
@@ -190,13 +191,28 @@ export class ReceiptIntake implements PerInstance {
   async #giveUp(entry: ReceiptEntry): Promise<void> {
     const { sent, log } = this.#deps
     try {
+      await this.#reportForLater(entry)
       const chatId = await this.#chatOf(entry)
       const isKnown = chatId !== undefined && (await sent.isKnown(entry.instance, chatId))
       this.#end(entry, isKnown ? 'no_conv' : 'no_contact')
     } catch (err) {
-      log.warn({ err }, 'the chat of a receipt could not be looked up')
-      this.#end(entry, 'no_conv')
+      log.warn({ err }, 'a receipt that has waited could not be stored yet')
+      this.#collected.push(entry)
+      this.#schedule(storageAwayMs)
     }
+  }
+
+  /** The helpdesk is told when it has the message. */
+  async #reportForLater(entry: ReceiptEntry): Promise<void> {
+    const { store, clock, onReported } = this.#deps
+    const { effect, instance, id } = entry
+    if (effect === 'seen') return
+    const match = await matchReceipt(entry, await store.find(instance, [id]), () => this.#chatOf(entry))
+    const rows = match.kind === 'unposted' ? match.rows : match.kind === 'message' ? [match.row] : []
+    const raised = rows.filter((row) => isRaised(entry, row)).map((row) => row.id)
+    if (raised.length === 0) return
+    await store.report({ delivered: [], read: [], [effect]: raised }, clock.now())
+    onReported()
   }
 
   async #chatOf({ instance, chat }: ReceiptEntry): Promise<ChatId | undefined> {

@@ -51,7 +51,8 @@ test('a tick is for messages of our side, and only messages of customers are rea
 
 test('reactions and notices show no status, and a message that is being posted is waited for', async () => {
   assert.equal(await match([row({ kind: 'reaction' })]), 'filtered')
-  assert.equal(await match([row({ direction: 'echo', messageId: null })]), 'unmapped')
-  assert.equal(await match([row({ messageId: null })]), 'unmapped')
+  assert.equal(await match([row({ direction: 'echo', messageId: null })]), 'unposted')
+  assert.equal(await match([row({ messageId: null })]), 'unposted')
+  assert.equal(await match([row({ direction: 'in', messageId: null })], person, 'seen'), 'unmapped')
   assert.equal(await match([row({ kind: 'notice', messageId: 9 }), row({ id: 'r2' })]), 'r2')
 })

@@ -10,7 +10,9 @@ export type Match =
   | { kind: 'message'; row: ReceiptTarget }
   /** Something that shows no status: a reaction, or a notice about a message. */
   | { kind: 'filtered' }
-  /** Nothing is stored yet, or the message is still being posted. */
+  /** The message is sent, and the helpdesk does not have it yet. */
+  | { kind: 'unposted'; rows: readonly ReceiptTarget[] }
+  /** Nothing is stored yet. */
   | { kind: 'unmapped' }
 
 type Sought = { chat: Chat; effect: Tick | 'seen' }
@@ -33,8 +35,8 @@ export async function matchReceipt(
   const messages = found.filter(({ kind }) => kind === 'message')
   const posted = messages.find(({ messageId }) => messageId !== null)
   if (posted) return { kind: 'message', row: posted }
-  // A direct message is mapped when it is sent, and posted afterwards.
-  return { kind: messages.length === 0 ? 'filtered' : 'unmapped' }
+  if (messages.length === 0) return { kind: 'filtered' }
+  return effect === 'seen' ? { kind: 'unmapped' } : { kind: 'unposted', rows: messages }
 }
 
 function isSameKind(chatId: ChatId, chat: Chat): boolean {

@@ -60,8 +60,13 @@ export function readMessage(body: Written): DirectMessage {
 function readRecipient(to: string): Chat {
   const phone = to.includes('@') ? undefined : readPhone(to)
   const chat: Chat | undefined = phone === undefined ? parseChat(to.trim()) : { kind: 'person', phone, lid: null }
-  if (chat) return chat
+  if (chat && !isNoNumber(chat)) return chat
   throw refusal('to is no address: give a phone number with its country code, or a jid such as 120363040000000000@g.us')
+}
+
+/** The jid of a person names a phone that cannot exist. */
+function isNoNumber(chat: Chat): boolean {
+  return chat.kind === 'person' && chat.phone !== null && readPhone(chat.phone) !== chat.phone
 }
 
 function readContent({ text, media_url, caption, location, contact }: Written): DirectContent {

@@ -55,6 +55,8 @@ export function compileClaimStatements({ query }: Database) {
   const complete = query
     .updateTable('message_map')
     .set({ conversation_id: 0, message_id: 0, posting_since: 0, posting_after: 0, header: '' })
+    // The phones may have reported the message before.
+    .set({ tick_at: sql<number | null>`CASE WHEN reported IS NOT NULL THEN reported_at ELSE tick_at END` })
     .where('id', '=', '')
   return {
     noteWriter: noteWriter(query),

@@ -155,9 +155,9 @@ export function sealed(id: RowId, payload: OutboxPayload): { payload: Secret } {
   return { payload: { seal: Buffer.from(JSON.stringify(payload)), place } }
 }
 
-/** A refused row without a chat can never be sent, so its content is not kept. */
+/** A refused row without a chat, or of a direct message, can never be sent. So its content is not kept. */
 export function sealedForRetry({ id, chatId, payload }: NewOutboxRow): { payload: Secret | null } {
-  return chatId === '' ? { payload: null } : sealed(id, payload)
+  return chatId === '' || payload.type === 'direct' ? { payload: null } : sealed(id, payload)
 }
 
 export function hasUnknown(parts: readonly OutboxPart[]): 0 | 1 {

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Person } from '../../../core/address.ts'
 import type { CallOutcome } from '../../../core/message.ts'
 import type { InstanceName, NetworkMessageId } from '../../../core/ids.ts'
+import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
 import { FencedWriter } from '../fenced-writer.ts'
@@ -14,12 +15,19 @@ export type CallRef = { instance: InstanceName; callId: NetworkMessageId }
 /** A rejected call whose caller is still to get a text. */
 export type DueText = CallRef & { caller: Person; rejectedAt: number }
 
+/** The place of a text in the order of the due ones. */
+type DuePlace = CallRef & { rejectedAt: number }
+
+const beforeAll: DuePlace = { rejectedAt: -1, instance: '', callId: '' }
+
 /** `textOnceInMs`: the caller gets a text unless one was decided within this time; null: no text. */
 type Rejection = { at: number; textOnceInMs: number | null }
 
 export class RejectedCallStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  /** PostgreSQL commits side by side: two rejections of one person would not see each other, and both would bring a text. */
+  readonly #confirmations = new KeyedLanes()
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
@@ -51,14 +59,13 @@ export class RejectedCallStore {
               AND other.text_state IN ('due', 'given')
               AND (other.phone = rejected_calls.phone OR other.lid = rejected_calls.lid)
           ) THEN NULL ELSE 'due' END`
-    await this.#writer.write(
-      this.#database.query
-        .updateTable('rejected_calls')
-        .set({ rejected_at: at, text_state: due })
-        .where('instance', '=', instance)
-        .where('call_id', '=', callId)
-        .where('rejected_at', 'is', null),
-    )
+    const update = this.#database.query
+      .updateTable('rejected_calls')
+      .set({ rejected_at: at, text_state: due })
+      .where('instance', '=', instance)
+      .where('call_id', '=', callId)
+      .where('rejected_at', 'is', null)
+    await this.#confirmations.run(instance, () => this.#writer.write(update))
   }
 
   /** Undefined for a call that the service did not try to reject. */
@@ -68,14 +75,24 @@ export class RejectedCallStore {
     return row && (row.rejected_at === null ? 'unconfirmed' : 'rejected')
   }
 
-  /** Oldest first. */
-  async dueTexts(limit: number): Promise<DueText[]> {
+  /** Oldest first; those that come after this one. */
+  async dueTexts(limit: number, after: DuePlace = beforeAll): Promise<DueText[]> {
     const query = this.#database.query
       .selectFrom('rejected_calls')
       .select(['instance', 'call_id', 'phone', 'lid', 'rejected_at'])
       // In the text of the statement, so that the index with this condition is used.
       .where('text_state', '=', sql.lit('due'))
-    const rows = await this.#database.read(query.orderBy('rejected_at').limit(limit))
+      .where((row) =>
+        row(
+          row.refTuple('rejected_at', 'instance', 'call_id'),
+          '>',
+          row.tuple(after.rejectedAt, after.instance, after.callId),
+        ),
+      )
+      .orderBy('rejected_at')
+      .orderBy('instance')
+      .orderBy('call_id')
+    const rows = await this.#database.read(query.limit(limit))
     return rows.map(({ instance, call_id: callId, phone, lid, rejected_at: at }) => ({
       ...{ instance, callId, caller: { phone, lid }, rejectedAt: at ?? 0 },
     }))

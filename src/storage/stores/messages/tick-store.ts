@@ -73,10 +73,14 @@ export class TickStore {
     return (await Promise.all(found)).flat().map(toTarget)
   }
 
-  /** The phones report so much of these rows. A row of which they reported as much before stays as it is. */
+  /**
+   * The phones report so much of these rows. A row of which they reported as much before stays as it is. A message that the
+   * helpdesk does not have yet becomes due when it is posted.
+   */
   async report(rows: Readonly<Record<Tick, readonly RowId[]>>, at: number): Promise<void> {
+    const dueAt = sql<number | null>`CASE WHEN message_id IS NOT NULL THEN CAST(${at} AS BIGINT) END`
     const raise = (tick: Tick) =>
-      this.#database.query.updateTable('message_map').set({ reported: tick, reported_at: at, tick_at: at })
+      this.#database.query.updateTable('message_map').set({ reported: tick, reported_at: at, tick_at: dueAt })
     const delivered = idPieces(rows.delivered).map((ids) =>
       raise('delivered').where('id', 'in', ids).where('reported', 'is', null),
     )
