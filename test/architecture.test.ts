@@ -114,7 +114,8 @@ const roomImports: Record<string, readonly string[]> = {
     ...['bridge/contacts/import', 'bridge/contacts/repair', 'bridge/outbound/direct'],
     ...['adoption', 'history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
-  'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
+  'http/session': ['core', 'lib', 'http'],
+  'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', 'http/session', ...storageRooms],
 }
 
 /** The composition root, which may import everything and which only `main` imports. */

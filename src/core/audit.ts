@@ -52,9 +52,13 @@ export type AuditAction =
   /** A process took over a database that comes from a backup. */
   | 'backend.restored'
 
+/** Who asks for a change. api: a caller with the token. dashboard: a person who signed in there. */
+export type Caller = 'api' | 'dashboard'
+
 export type AuditRecord = {
   at: number
-  actor: 'api' | 'system'
+  /** system: the service itself. */
+  actor: Caller | 'system'
   action: AuditAction
   instance?: InstanceName
   ownerTag?: string

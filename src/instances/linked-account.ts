@@ -3,7 +3,7 @@
 // States and what moves between them are the table in core/instance.ts. Commands run one after the other; signals of the
 // network are applied at once.
 
-import type { AuditRecord } from '../core/audit.ts'
+import type { AuditRecord, Caller } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
@@ -157,11 +157,11 @@ export class LinkedAccount {
   }
 
   /** Logs the session out, and tries logouts that are pending now. */
-  logout(): Promise<LogoutOutcome> {
+  logout(actor: Caller): Promise<LogoutOutcome> {
     return this.#inTurn(async () => {
       const hasSession = this.record.sessionId !== null
       if (!hasSession && !this.isLogoutPending) return 'no_session'
-      const isTold = hasSession ? await this.#link.logout() : await this.#link.hurryLogouts()
+      const isTold = hasSession ? await this.#link.logout(actor) : await this.#link.hurryLogouts()
       return isTold ? 'told' : 'pending'
     })
   }

@@ -1,5 +1,6 @@
 // Creates the jobs, with the part that runs each type of them.
 
+import type { Caller } from '../../core/audit.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { cancelJob } from '../../jobs/cancel-job.ts'
 import { HelpdeskPace } from '../../jobs/helpdesk-pace.ts'
@@ -33,7 +34,7 @@ export function createJobs({ clock, log, stack }: Base, parts: Parts) {
   const work = () => store.prune(clock.now() - keepJobsMs)
   return {
     jobs,
-    cancel: (id: string) => cancelJob({ jobs, ownerTagOf, clock }, id),
+    cancel: (id: string, actor: Caller) => cancelJob({ jobs, ownerTagOf, clock }, id, actor),
     workers: [new Ticker({ name: 'job-sweep', everyMs: sweepMs, firstMs: firstSweepMs, work, clock, log })],
   }
 }

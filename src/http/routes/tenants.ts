@@ -82,10 +82,10 @@ export function addTenantRoutes(app: HttpApp, { tenants }: TenantDeps): void {
         response: { 200: ChangedTenant },
       },
     },
-    async ({ params, body }) => ({
-      ...toBody(await tenants.put(params.owner_tag, { ...defaults, ...toSettings(body) } as TenantSettings)),
-      message: 'saved',
-    }),
+    async ({ params, body, actor }) => {
+      const settings = { ...defaults, ...toSettings(body) } as TenantSettings
+      return { ...toBody(await tenants.put(params.owner_tag, settings, actor)), message: 'saved' }
+    },
   )
   app.patch(
     '/api/tenants/:owner_tag',
@@ -97,8 +97,8 @@ export function addTenantRoutes(app: HttpApp, { tenants }: TenantDeps): void {
         response: responses({ 200: ChangedTenant }, 404),
       },
     },
-    async ({ params, body }) => ({
-      ...toBody(await tenants.patch(params.owner_tag, toSettings(body))),
+    async ({ params, body, actor }) => ({
+      ...toBody(await tenants.patch(params.owner_tag, toSettings(body), actor)),
       message: 'updated',
     }),
   )
@@ -111,8 +111,8 @@ export function addTenantRoutes(app: HttpApp, { tenants }: TenantDeps): void {
         response: responses({ 200: RemovedTenant }, 404),
       },
     },
-    async ({ params }) => {
-      await tenants.remove(params.owner_tag)
+    async ({ params, actor }) => {
+      await tenants.remove(params.owner_tag, actor)
       return { message: 'deleted', owner_tag: params.owner_tag }
     },
   )

@@ -2,20 +2,24 @@
 
 import { fileURLToPath } from 'node:url'
 import rateLimit from '@fastify/rate-limit'
-import serveStatic from '@fastify/static'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { fastify, LogController } from 'fastify'
-import type { FastifyBaseLogger, FastifyError, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { BridgeError } from '../../core/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { createTokenCheck } from './auth.ts'
+import { createAuthentication } from './auth.ts'
 import { BodyMemory } from '../body-memory.ts'
 import { answerClientError } from './client-error.ts'
 import { limitConnections, limitReading } from './connection-limit.ts'
 import { addEntryPages, entryPaths } from './entry-pages.ts'
 import { replyWithError, replyWithRouterError, unknownRoute } from './error-reply.ts'
+import { addStaticFiles } from './static-files.ts'
 import type { HttpApp } from '../http-app.ts'
+import { ApiToken } from '../session/api-token.ts'
+import { DashboardSessions } from '../session/dashboard-sessions.ts'
+import { addSessionRoutes } from '../session/session-routes.ts'
+import type { Access } from '../session/session-routes.ts'
 import { addBodyParser, forgetContentType } from '../json-body.ts'
 import { watchMethods } from './method-not-allowed.ts'
 import { addOpenApi } from './openapi.ts'
@@ -149,11 +153,13 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addRequestContext(app)
   // Callbacks need no token, so their bodies take no room from requests that have one.
   const newBodyMemory = () => new BodyMemory({ clock: deps.clock, largestBody: largestBody(settings.bodyLimit) })
-  await addProtection(app, deps, newBodyMemory())
+  const access = createAccess(deps)
+  await addProtection(app, { ...deps, access }, newBodyMemory())
   addBodyParser(app)
   refuseOddTexts(app)
   const refuseOtherMethods = watchMethods(app)
   await addOpenApi(app, routes.version)
+  addSessionRoutes(app, access, deps.clock)
   addHealthRoute(app, routes.health)
   addOperationsRoutes(app, routes.operations)
   addPublicStatsRoutes(app, routes.publicStats)
@@ -180,7 +186,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addContactsRepairRoute(app, routes.contactsRepair)
   addAdoptRoutes(app, routes.adopt)
   addEntryPages(app, staticFiles)
-  await addStaticFiles(app)
+  await addStaticFiles(app, staticFiles)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {
     throw unknownRoute()
@@ -188,23 +194,15 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   return app
 }
 
-async function addStaticFiles(app: HttpApp): Promise<void> {
-  await app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, public: true }
-      route.schema = { hide: true }
-    })
-    // A path that the file server refuses, such as one outside of the folder, is answered like an unknown route.
-    scope.setErrorHandler((error: FastifyError, request, reply) => {
-      const isRefusal =
-        error instanceof BridgeError ? error.code === 'SERVICE_BAD_REQUEST' : (error.statusCode ?? 500) < 500
-      replyWithError(isRefusal ? unknownRoute() : error, request, reply)
-    })
-    await scope.register(serveStatic, { root: staticFiles, prefix: '/static/', index: false, decorateReply: false })
-  })
+function createAccess({ settings, clock }: Deps): Access {
+  if (settings.apiToken === '') return null
+  const token = new ApiToken(settings.apiToken)
+  return { token, sessions: new DashboardSessions({ key: token.sessionKey, clock }) }
 }
 
-async function addProtection(app: HttpApp, { settings, gate }: Deps, bodies: BodyMemory): Promise<void> {
+type Protection = Pick<Deps, 'settings' | 'gate'> & { access: Access }
+
+async function addProtection(app: HttpApp, { settings, gate, access }: Protection, bodies: BodyMemory): Promise<void> {
   limitConnections(app.server, settings.maxConnections)
   app.addHook('onSend', (_request, reply, payload, done) => {
     limitReading(reply.raw)
@@ -226,12 +224,12 @@ async function addProtection(app: HttpApp, { settings, gate }: Deps, bodies: Bod
       if (request.is404) await limit.call(app, request, reply)
     })
   }
-  const checkToken = createTokenCheck(settings.apiToken)
+  const authenticate = createAuthentication(app, access)
   // After the onRequest hooks, so that guessing tokens counts against the rate limit.
   // The body is read after the gate: of a request that is held, memory keeps what Node has read ahead, 64 KB at most.
   app.decorateRequest('heldMs', 0)
   app.addHook('preParsing', async (request, reply) => {
-    checkToken(request)
+    authenticate(request, reply)
     if (!isServedInStandby(request)) await gate.pass(request, reply)
     forgetContentType(request)
     // The webhook waits for room instead, after it has looked at the headers.
