@@ -18,10 +18,10 @@ import type { JobStore } from '../storage/stores/jobs/job-store.ts'
 
 export type JobRunDeps = {
   store: Pick<JobStore, 'begin' | 'end'>
-  /** Called with a job that is stored, whenever its status or its progress changes. */
-  onChanged?: ((job: Job) => void) | undefined
   clock: Clock
   log: Log
+  /** Called with a job that is stored, whenever its status or its progress changes. */
+  onChanged?: ((job: Job) => void) | undefined
 }
 
 const pauses = { firstMs: 1000, ceilingMs: 30_000 }
@@ -133,16 +133,16 @@ export class JobRun {
     }
   }
 
-  #change(changes: Parameters<typeof changeJob>[1]): void {
-    this.#job = changeJob(this.#job, changes)
-    this.#deps.onChanged?.(this.#job)
-  }
-
   #explain(error: unknown): BridgeError {
     if (error instanceof BridgeError) return error
     const { id, type, instance } = this.#job
     this.#deps.log.error({ err: error, job: id, type, instance }, 'a job failed')
     return new BridgeError('SERVICE_INTERNAL', 'the job failed; the log says why', { cause: error })
+  }
+
+  #change(changes: Parameters<typeof changeJob>[1]): void {
+    this.#job = changeJob(this.#job, changes)
+    this.#deps.onChanged?.(this.#job)
   }
 
   /** Repeats the work while storage does not answer. Undefined when the run was stopped. */

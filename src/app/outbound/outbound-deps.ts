@@ -51,11 +51,11 @@ export type OutboundDeps = {
   onMembersAsked: (question: MembersQuestion) => void
   /** The labels of a conversation were changed. */
   onLabelled: (labels: ConversationLabels) => void
-  /** Called when the instance has more or fewer messages in its outbox. */
-  onCounted?: ((instance: InstanceName) => void) | undefined
   /** Is created later. */
   activityListener: () => ActivityListener
   clock: Clock
   log: Log
   stack: AsyncDisposableStack
+  /** Called when the instance has more or fewer messages in its outbox. */
+  onCounted?: ((instance: InstanceName) => void) | undefined
 }
