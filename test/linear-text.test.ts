@@ -42,6 +42,7 @@ import { sentAt } from '../src/downstream/signature.ts'
 import { readFormFile } from '../src/http/form-file.ts'
 import { refuseDeepNesting } from '../src/http/json-body.ts'
 import { DashboardSessions } from '../src/http/session/dashboard-sessions.ts'
+import { EventRing } from '../src/live/event-ring.ts'
 import { findOtherOrigin } from '../src/http/session/same-origin.ts'
 import { readSessionCookies } from '../src/http/session/session-cookie.ts'
 import { SignInTries } from '../src/http/session/sign-in-tries.ts'
@@ -259,6 +260,8 @@ const readers: Record<string, (text: string) => unknown> = {
     }
   },
   'the cookies of a request': (text) => readSessionCookies(`causeway_session=${text}`),
+  'the id of the last event': (text) =>
+    new EventRing('a', 500).after(text) ?? new EventRing('a', 500).after(`a-${text}`),
   'the value of a session cookie': (text) => sessions.parse(`v1.1.${text}`),
   'the origin and the host of a request': (text) =>
     findOtherOrigin({ method: 'GET', protocol: 'http', host: text, headers: { origin: `http://${text}` } }),

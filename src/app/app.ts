@@ -56,7 +56,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   )
 
   const shared = createWorkers(base, { ...storage, instances, network, deliveries })
-  const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers]
+  const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers, ...rooms.live.records.workers]
   const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]
   const workers = [...shared, ...inbound.workers, ...rest]
   for (const worker of workers) stack.use(worker)

@@ -23,27 +23,29 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
   const { inbound, held, lostCallbacks, parked } = rooms.inbound
   const { outbound } = rooms
   const { version } = build
+  const health = {
+    version,
+    clock,
+    database: probe,
+    instances,
+    workers,
+    ownership: () => readiness.shown,
+    outboxPending: outbound.outboxPending,
+    inbound,
+    held,
+    lostCallbacks,
+    clocks: outbound.clocks,
+    refusals: outbound.refusals,
+    reachability,
+    pendingLogouts,
+    exhausted: rooms.lifecycle.exhausted,
+    setup: rooms.setup.findings,
+    clientVersion: () => network.version.state,
+  }
+  const { hub, records, rows } = rooms.live
   return {
     version,
-    health: {
-      version,
-      clock,
-      database: probe,
-      instances,
-      workers,
-      ownership: () => readiness.shown,
-      outboxPending: outbound.outboxPending,
-      inbound,
-      held,
-      lostCallbacks,
-      clocks: outbound.clocks,
-      refusals: outbound.refusals,
-      reachability,
-      pendingLogouts,
-      exhausted: rooms.lifecycle.exhausted,
-      setup: rooms.setup.findings,
-      clientVersion: () => network.version.state,
-    },
+    health,
     operations: { build, metrics },
     publicStats: {
       publicStats: config.http.publicStats,
@@ -85,5 +87,14 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     contactsImport: { instances, imports: rooms.contactsImports },
     contactsRepair: { instances, repairs: rooms.contactRepairs },
     adopt: { instances, adoptions: rooms.adoptions },
+    observe: {
+      events: { hub },
+      overview: {
+        instances,
+        rows,
+        needs: { ...health, exhaustedByInstance: () => rooms.lifecycle.exhausted.list() },
+      },
+      states: { instances, states: records.states, clock },
+    },
   }
 }

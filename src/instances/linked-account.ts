@@ -19,6 +19,7 @@ import { AccountRecord } from './account-record.ts'
 import type { Graces } from './outage.ts'
 import type { Qr } from './pairing-slot.ts'
 import type { Reachability } from './reachability.ts'
+import type { StateListener } from './state-log.ts'
 
 const pauses = { firstMs: 200, ceilingMs: 5000 }
 
@@ -26,6 +27,8 @@ export type AccountDeps = LinkDeps & {
   lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>
   graces: Graces
   reachability: Pick<Reachability, 'failed' | 'reached' | 'leave'>
+  /** Hears of every change of the state. */
+  onState?: StateListener | undefined
 }
 
 /** What became of a logout: `told` when WhatsApp has confirmed it within 5 s, `pending` when it has not confirmed it yet. */

@@ -106,7 +106,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
 }
 
 /** An outage that `network_unreachable` names is not told a second time. */
-function setupProblems({ setup, reachability }: HealthDeps) {
+export function setupProblems({ setup, reachability }: Pick<HealthDeps, 'setup' | 'reachability'>) {
   return setup.list().filter(({ name }) => name !== 'whatsapp_reachable' || !reachability.isSharedWayAway)
 }
 

@@ -57,6 +57,8 @@ import type { OutboxMessageDeps } from '../routes/direct/outbox-message.ts'
 import type { DirectMessageDeps } from '../routes/direct/direct-messages.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
+import { addObserveRoutes } from '../routes/observe/observe.ts'
+import type { ObserveDeps } from '../routes/observe/observe.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
 import type { OutboxDeps } from '../routes/outbox.ts'
 import { addOperationsRoutes } from '../routes/operations.ts'
@@ -116,6 +118,7 @@ export type ServerRoutes = {
   contactsImport: ContactsImportDeps
   contactsRepair: ContactsRepairDeps
   adopt: AdoptDeps
+  observe: ObserveDeps
 }
 
 type Deps = {
@@ -185,6 +188,9 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addContactsImportRoute(app, routes.contactsImport)
   addContactsRepairRoute(app, routes.contactsRepair)
   addAdoptRoutes(app, routes.adopt)
+  addObserveRoutes(app, routes.observe, ({ dashboardSession: session }, over) =>
+    session && access ? access.sessions.watch(session, over) : () => undefined,
+  )
   addEntryPages(app, staticFiles)
   await addStaticFiles(app, staticFiles)
   refuseOtherMethods()
