@@ -18,6 +18,7 @@ import { createRoutes } from './create-routes.ts'
 import { createSetup } from './create-setup.ts'
 import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
+import { createOperate } from './operate/create-operate.ts'
 import { Readiness } from './readiness.ts'
 import { RunningApp } from './running-app.ts'
 
@@ -50,6 +51,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
       ...{ instances, instanceService, tenants, downstream: rooms.downstream },
       settingsOf: rooms.settingsOf,
     }),
+    operate: createOperate(base, rooms, overrides.machine),
   }
   const processEvents = stack.use(
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),

@@ -48,6 +48,8 @@ export type AuditAction =
   | 'outbox.enqueue'
   | 'outbox.expire'
   | 'outbox.failed'
+  /** A caller asked for a backup of the database. The target is the file. */
+  | 'backup.make'
   | 'backend.boot'
   /** A process took over a database that comes from a backup. */
   | 'backend.restored'

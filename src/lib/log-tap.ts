@@ -21,29 +21,40 @@ export type WarningListener = (warning: LoggedWarning) => void
 export type LogTap = {
   /** Where the log writes its lines of JSON. */
   destination: LineWriter
+  /** The last 200 warnings, newest first. */
+  recent(): LoggedWarning[]
   /** Calls the listener for every new warning; returns how to stop. */
   listen(listener: WarningListener): () => void
 }
 
+const mostKept = 200
+/** A line is seldom longer than a stack. A longer one is kept without its details. */
+const longestKept = 32 * 1024
+
 /** Pino puts the level first. The number tells without parsing whether a line is worth it. */
+const warnLevel = 40
 const levelOfStart = /^\{"level":([456])0[,}]/
 
 export function tapLog(destination: LineWriter): LogTap {
   const listeners = new Set<WarningListener>()
+  /** As written: they are parsed only when somebody asks. */
+  const kept: string[] = []
   let isTelling = false
   return {
     destination: {
       write(line) {
         destination.write(line)
+        if (!levelOfStart.test(line)) return
+        kept.push(line.length > longestKept ? withoutDetails(line) : line)
+        if (kept.length > mostKept) kept.shift()
         // A listener that logs a warning must not hear of it: that would never end.
         if (listeners.size === 0 || isTelling) return
-        const level = levelOfStart.exec(line)?.[1]
-        if (level === undefined) return
         isTelling = true
-        tell(listeners, readWarning(line, level === '4' ? 'warn' : 'error'))
+        tell(listeners, readWarning(line))
         isTelling = false
       },
     },
+    recent: () => kept.map(readWarning).reverse(),
     listen(listener) {
       listeners.add(listener)
       return () => {
@@ -53,10 +64,15 @@ export function tapLog(destination: LineWriter): LogTap {
   }
 }
 
-function readWarning(line: string, level: LoggedWarning['level']): LoggedWarning {
-  const { time, msg, instance, ...details } = JSON.parse(line) as Record<string, unknown>
-  delete details['level']
-  return { ts: textOf(time), level, message: textOf(msg), instance: textOf(instance) || null, details }
+function readWarning(line: string): LoggedWarning {
+  const { level, time, msg, instance, ...details } = JSON.parse(line) as Record<string, unknown>
+  const name = level === warnLevel ? 'warn' : 'error'
+  return { ts: textOf(time), level: name, message: textOf(msg), instance: textOf(instance) || null, details }
+}
+
+function withoutDetails(line: string): string {
+  const { level, time, msg, instance } = JSON.parse(line) as Record<string, unknown>
+  return JSON.stringify({ level, time, msg, instance, details_left_out: line.length })
 }
 
 function textOf(value: unknown): string {

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { DestinationStream, Logger } from 'pino'
 import { PinoPretty } from 'pino-pretty'
 import { tapLog } from './log-tap.ts'
-import type { LogTap, WarningListener } from './log-tap.ts'
+import type { LoggedWarning, LogTap, WarningListener } from './log-tap.ts'
 
 export type Log = Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -55,9 +55,18 @@ export function createLog({ level, format, destination }: Options): Log {
 
 /** Calls the listener for every line of level warn or above of this log and its children; returns how to stop. */
 export function listenToWarnings(log: Log, listener: WarningListener): () => void {
+  return tapOf(log).listen(listener)
+}
+
+/** The last 200 lines of level warn or above of this log and its children, newest first. */
+export function recentWarnings(log: Log): LoggedWarning[] {
+  return tapOf(log).recent()
+}
+
+function tapOf(log: Log): LogTap {
   const tap = taps.get(log)
   if (!tap) throw new Error('only a log of createLog can be listened to, and no child of it')
-  return tap.listen(listener)
+  return tap
 }
 
 function blankSecrets(fields: Record<string, unknown>): Record<string, unknown> {

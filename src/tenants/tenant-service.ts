@@ -85,6 +85,6 @@ export class TenantService {
   }
 }
 
-function unknownTenant(ownerTag: string): BridgeError {
+export function unknownTenant(ownerTag: string): BridgeError {
   return new BridgeError('SERVICE_TENANT_NOT_FOUND', `there is no tenant with owner_tag ${JSON.stringify(ownerTag)}`)
 }

@@ -59,6 +59,8 @@ import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
 import { addObserveRoutes } from '../routes/observe/observe.ts'
 import type { ObserveDeps } from '../routes/observe/observe.ts'
+import { addOperateRoutes } from '../routes/operate/operate.ts'
+import type { OperateDeps } from '../routes/operate/operate.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
 import type { OutboxDeps } from '../routes/outbox.ts'
 import { addOperationsRoutes } from '../routes/operations.ts'
@@ -119,6 +121,7 @@ export type ServerRoutes = {
   contactsRepair: ContactsRepairDeps
   adopt: AdoptDeps
   observe: ObserveDeps
+  operate: OperateDeps
 }
 
 type Deps = {
@@ -191,6 +194,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addObserveRoutes(app, routes.observe, ({ dashboardSession: session }, over) =>
     session && access ? access.sessions.watch(session, over) : () => undefined,
   )
+  addOperateRoutes(app, routes.operate)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app, staticFiles)
   refuseOtherMethods()

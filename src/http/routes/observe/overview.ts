@@ -1,6 +1,7 @@
 // GET /api/overview: what an operator must look at, and all instances, from memory.
 
 import { Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { InstanceRegistry } from '../../../instances/instance-registry.ts'
 import type { HttpApp } from '../../http-app.ts'
 import { listNeeds, Need } from './needs-you.ts'
@@ -25,7 +26,7 @@ const Overview = Type.Object(
   { title: 'Overview' },
 )
 
-export function addOverviewRoute(app: HttpApp, { instances, rows, needs }: OverviewDeps): void {
+export function addOverviewRoute(app: HttpApp, deps: OverviewDeps): void {
   app.get(
     '/api/overview',
     {
@@ -39,20 +40,22 @@ export function addOverviewRoute(app: HttpApp, { instances, rows, needs }: Overv
         response: { 200: Overview },
       },
     },
-    () => {
-      const listed = instances.list().map((account) => toOverviewRow(rows, account))
-      const sum = (count: (row: (typeof listed)[number]) => number) => listed.reduce((all, row) => all + count(row), 0)
-      return {
-        needs_you: listNeeds(needs, listed),
-        instances: listed,
-        totals: {
-          instances: listed.length,
-          ready: sum(({ state }) => (state === 'ready' ? 1 : 0)),
-          outbox_pending: sum((row) => row.outbox_pending),
-          inbox_pending: sum((row) => row.inbox_pending),
-          parked: sum((row) => row.parked),
-        },
-      }
-    },
+    () => readOverview(deps),
   )
+}
+
+export function readOverview({ instances, rows, needs }: OverviewDeps): Static<typeof Overview> {
+  const listed = instances.list().map((account) => toOverviewRow(rows, account))
+  const sum = (count: (row: (typeof listed)[number]) => number) => listed.reduce((all, row) => all + count(row), 0)
+  return {
+    needs_you: listNeeds(needs, listed),
+    instances: listed,
+    totals: {
+      instances: listed.length,
+      ready: sum(({ state }) => (state === 'ready' ? 1 : 0)),
+      outbox_pending: sum((row) => row.outbox_pending),
+      inbox_pending: sum((row) => row.inbox_pending),
+      parked: sum((row) => row.parked),
+    },
+  }
 }
