@@ -59,11 +59,15 @@ function Linking({ row, tag }) {
 }
 
 /** @param {{ row: Row }} props */
-function Ways({ row: { name, state, last_error: error } }) {
+function Ways({ row: { name, state, phone, last_error: error } }) {
   const t = useTexts(texts)
   if (state === 'qr_pending') return html`<${QrCode} name=${name} /> <${PairingCode} name=${name} />`
   // The phone is linked and the connection is being opened.
   if (state === 'paired' || state === 'connecting') return html`<p>${t.connecting}</p>`
+  // A new code would replace a session that still works.
+  if (state === 'disconnected' && phone !== '')
+    return html`<p>${fill(t.linked, { phone: `+${phone}` })} ${t.tries}</p>
+      ${error && html`<${Notice} kind="warn"><p>${error}</p><//>`}`
   return html`
     <${Notice} kind="warn"><p>${error ?? t.over}</p><//>
     <${ActionButton} run=${() => call('POST', path`instances/${name}/refresh-qr`)}>${t.newCode}<//>
