@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import type { LoggedWarning } from './log-tap.ts'
-import { listenToWarnings } from './log.ts'
+import { listenToWarnings, recentWarnings } from './log.ts'
 
 function setUp() {
   const recorded = new RecordedLog()
@@ -62,4 +62,22 @@ test('a listener that stopped hears nothing more', () => {
   stop()
   log.warn('late')
   assert.deepEqual(heard, [])
+})
+
+test('the last 200 warnings are kept, newest first, also those from before the first listener', () => {
+  const { log } = new RecordedLog()
+  for (let n = 1; n <= 205; n++) log.warn({ n, instance: 'a' }, 'held')
+  log.info('unheard')
+  const kept = recentWarnings(log)
+  assert.equal(kept.length, 200)
+  assert.deepEqual([kept[0]?.details, kept.at(-1)?.details], [{ n: 205 }, { n: 6 }])
+  assert.deepEqual([kept[0]?.instance, kept[0]?.level], ['a', 'warn'])
+})
+
+test('a line that is very long is kept without its details', () => {
+  const { log } = new RecordedLog()
+  log.error({ instance: 'a', text: 'x'.repeat(100_000) }, 'failed')
+  const [kept] = recentWarnings(log)
+  assert.deepEqual([kept?.message, kept?.instance, kept?.level], ['failed', 'a', 'error'])
+  assert.ok(JSON.stringify(kept).length < 1000)
 })

@@ -87,7 +87,7 @@ export function addSupportBundleRoute(app: HttpApp, deps: BundleDeps): void {
         }
       })
       const file = `causeway-support-${made_at.replace(/[:.]/g, '-')}.json`
-      reply.header('content-disposition', `attachment; filename="${file}"`)
+      reply.header('content-disposition', `attachment; filename="${file}"`).type('application/json; charset=utf-8')
       const bundle = { made_at, ...Object.fromEntries(await Promise.all(parts)) } as Static<typeof Bundle>
       // People read the file before they pass it on.
       return reply.serializer((whole: unknown) => JSON.stringify(whole, null, 2)).send(bundle)
