@@ -20,6 +20,10 @@ function once(make) {
 
 const numberFormat = once((language) => new Intl.NumberFormat(language))
 const timeFormat = once((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }))
+const clockFormat = once((language) => new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' }))
+const dayFormat = once(
+  (language) => new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+)
 const agoFormat = once((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }))
 
 /** @param {Language} language @param {number} value @param {Intl.NumberFormatOptions} [options] */
@@ -31,6 +35,16 @@ export function formatNumber(language, value, options) {
 export function formatTime(language, timestamp) {
   if (timestamp === null) return '–'
   return timeFormat(language).format(new Date(timestamp))
+}
+
+/** The time of the day. @param {Language} language @param {number} at */
+export function formatClock(language, at) {
+  return clockFormat(language).format(at)
+}
+
+/** @param {Language} language @param {string} day as YYYY-MM-DD, a day in UTC */
+export function formatDay(language, day) {
+  return dayFormat(language).format(new Date(day))
 }
 
 /** @type {readonly [Intl.RelativeTimeFormatUnit, number][]} */
@@ -49,4 +63,10 @@ export function formatAgo(language, timestamp, now) {
   const ms = Math.min(0, Date.parse(timestamp) - now)
   const [unit, size] = units.find(([, each]) => -ms >= each) ?? ['minute', 60_000]
   return agoFormat(language).format(Math.trunc(ms / size), unit)
+}
+
+/** How long something lasts: "5 minutes". @param {Language} language @param {number} ms */
+export function formatSpan(language, ms) {
+  const [unit, size] = units.find(([, each]) => ms >= each) ?? ['second', 1000]
+  return formatNumber(language, Math.round(ms / size), { style: 'unit', unit, unitDisplay: 'long' })
 }

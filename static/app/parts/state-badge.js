@@ -20,6 +20,11 @@ const looks = {
 /** All states, the best first. */
 export const states = /** @type {State[]} */ (Object.keys(looks))
 
+/** @param {State} state */
+export function kindOf(state) {
+  return looks[state].kind
+}
+
 /** @param {{ state: State }} props */
 export function StateBadge({ state }) {
   const t = useTexts(texts)

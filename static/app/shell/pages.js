@@ -18,4 +18,10 @@ export const pages = [
     inNavigation: false,
     load: () => import('../pages/new-instance/new-instance-page.js'),
   })),
+  {
+    pattern: '/instances/:name',
+    title: 'instance',
+    inNavigation: false,
+    load: () => import('../pages/instance/instance-page.js'),
+  },
 ]

@@ -1,15 +1,6 @@
 // The instances of the overview. A change of one instance is told to its card only.
 
-/** @typedef {import('../../parts/state-badge.js').State} State */
-/**
- * @typedef {{
- *   name: string, owner_tag: string, state: State, phone: string, qr_available: boolean,
- *   last_error_code: string | null, last_error: string | null, ready_at: string | null,
- *   last_in_at: string | null, last_out_at: string | null,
- *   outbox_pending: number, inbox_pending: number, parked: number,
- *   ban_level: 'ok' | 'low' | 'moderate' | 'high', pending_logout: boolean,
- * }} Row as GET /api/overview shows it
- */
+/** @typedef {import('../../lib/use-instance.js').Row} Row */
 /** @typedef {Row | { name: string, deleted: true }} RowEvent */
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })

@@ -2,14 +2,14 @@
 
 import { html } from '../../../lib/html.js'
 import { useTexts } from '../../../lib/languages.js'
+import { useInstance } from '../../../lib/use-instance.js'
 import { useLoad } from '../../../lib/use-load.js'
 import { Loaded } from '../../../parts/loaded.js'
 import { useState } from '../../../vendor/hooks.js'
 import { addressOf, firstAddress } from '../steps.js'
 import { texts as wizardTexts } from '../texts.js'
-import { useInstance } from '../use-instance.js'
-import { TestResult } from './check-lines.js'
 import { NewHelpdesk } from './new-helpdesk.js'
+import { TestResult } from './test-result.js'
 import { texts } from './texts.js'
 import { useTest } from './use-test.js'
 

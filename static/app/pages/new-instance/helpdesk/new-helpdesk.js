@@ -5,9 +5,9 @@ import { html } from '../../../lib/html.js'
 import { useTexts } from '../../../lib/languages.js'
 import { goTo } from '../../../lib/router.js'
 import { ActionButton, Failure, useAction } from '../../../parts/action-button.js'
+import { CheckLines } from '../../../parts/check-lines.js'
 import { useRef, useState } from '../../../vendor/hooks.js'
 import { addressOf } from '../steps.js'
-import { CheckLines } from './check-lines.js'
 import { texts } from './texts.js'
 
 /** @typedef {{ downstream_base_url: string, downstream_api_token: string, downstream_account_id: number }} Access */

@@ -3,7 +3,7 @@
 import { call, path } from '../../../lib/api.js'
 import { useEffect, useState } from '../../../vendor/hooks.js'
 
-/** @typedef {{ name: string, ok: boolean, result: string, sentence: string, cure: string | null }} Check */
+/** @typedef {import('../../../parts/check-lines.js').Check} Check */
 /** @typedef {{ id: number, name: string, used_by: string[] }} FoundInbox */
 /** @typedef {{ ok: boolean, checks: Check[], inboxes: FoundInbox[] }} Report */
 /** @typedef {{ report: Report | null, failure: Error | null, again: () => void }} TestState */

@@ -1,22 +1,19 @@
 // Links the phone: shows the QR code while there is one, or a code to type, and goes on when the account is linked.
 
-import { call, path } from '../../../lib/api.js'
 import { html } from '../../../lib/html.js'
 import { fill, useTexts } from '../../../lib/languages.js'
 import { goTo } from '../../../lib/router.js'
-import { ActionButton } from '../../../parts/action-button.js'
+import { useInstance } from '../../../lib/use-instance.js'
 import { Loaded } from '../../../parts/loaded.js'
 import { Notice } from '../../../parts/notice.js'
+import { Pairing } from '../../../parts/pairing/pairing.js'
 import { StateBadge } from '../../../parts/state-badge.js'
 import { useEffect, useRef } from '../../../vendor/hooks.js'
 import { addressOf } from '../steps.js'
 import { texts as wizardTexts } from '../texts.js'
-import { useInstance } from '../use-instance.js'
-import { PairingCode } from './pairing-code.js'
-import { QrCode } from './qr-code.js'
 import { texts } from './texts.js'
 
-/** @typedef {import('../../overview/row-store.js').Row} Row */
+/** @typedef {import('../../../lib/use-instance.js').Row} Row */
 
 /** @param {{ name: string, tag: string | null }} props */
 export function LinkStep({ name, tag }) {
@@ -50,26 +47,10 @@ function Linking({ row, tag }) {
   return html`
     <h2>${t.title}</h2>
     <p role="status"><${StateBadge} state=${state} /></p>
-    ${isLinked ? html`<p>${fill(t.linked, { phone: `+${phone}` })}</p>` : html`<${Ways} row=${row} />`}
+    ${isLinked ? html`<p>${fill(t.linked, { phone: `+${phone}` })}</p>` : html`<${Pairing} row=${row} />`}
     <div class="actions">
       <a class="button quiet" href=${`#${addressOf(name, 'inbox', tag)}`}>${w.back}</a>
       ${isLinked && html`<a class="button" href=${`#${next}`}>${w.next}</a>`}
     </div>
-  `
-}
-
-/** @param {{ row: Row }} props */
-function Ways({ row: { name, state, phone, last_error: error } }) {
-  const t = useTexts(texts)
-  if (state === 'qr_pending') return html`<${QrCode} name=${name} /> <${PairingCode} name=${name} />`
-  // The phone is linked and the connection is being opened.
-  if (state === 'paired' || state === 'connecting') return html`<p>${t.connecting}</p>`
-  // A new code would replace a session that still works.
-  if (state === 'disconnected' && phone !== '')
-    return html`<p>${fill(t.linked, { phone: `+${phone}` })} ${t.tries}</p>
-      ${error && html`<${Notice} kind="warn"><p>${error}</p><//>`}`
-  return html`
-    <${Notice} kind="warn"><p>${error ?? t.over}</p><//>
-    <${ActionButton} run=${() => call('POST', path`instances/${name}/refresh-qr`)}>${t.newCode}<//>
   `
 }

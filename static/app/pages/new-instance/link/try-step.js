@@ -3,17 +3,17 @@
 import { html } from '../../../lib/html.js'
 import { path } from '../../../lib/api.js'
 import { fill, useTexts } from '../../../lib/languages.js'
+import { useInstance } from '../../../lib/use-instance.js'
 import { useLoad } from '../../../lib/use-load.js'
 import { Loaded } from '../../../parts/loaded.js'
 import { Notice } from '../../../parts/notice.js'
 import { StateBadge } from '../../../parts/state-badge.js'
 import { addressOf } from '../steps.js'
 import { texts as wizardTexts } from '../texts.js'
-import { useInstance } from '../use-instance.js'
 import { NoInstance } from './link-step.js'
 import { texts } from './texts.js'
 
-/** @typedef {import('../../overview/row-store.js').Row} Row */
+/** @typedef {import('../../../lib/use-instance.js').Row} Row */
 
 /** @param {{ name: string, tag: string | null }} props */
 export function TryStep({ name, tag }) {

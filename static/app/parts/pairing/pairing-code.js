@@ -1,10 +1,10 @@
 // A code to type on the phone, for those who cannot scan.
 
-import { call, path } from '../../../lib/api.js'
-import { html } from '../../../lib/html.js'
-import { fill, useTexts } from '../../../lib/languages.js'
-import { Failure, useAction } from '../../../parts/action-button.js'
-import { useState } from '../../../vendor/hooks.js'
+import { call, path } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { fill, useTexts } from '../../lib/languages.js'
+import { Failure, useAction } from '../action-button.js'
+import { useState } from '../../vendor/hooks.js'
 import { texts } from './texts.js'
 
 /** @param {{ name: string }} props */

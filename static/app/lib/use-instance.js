@@ -1,10 +1,19 @@
 // Follows one instance: its row of the overview, and the events about it.
 
-import { get } from '../../lib/api.js'
-import { useLive } from '../../lib/live.js'
-import { useCallback, useEffect, useState } from '../../vendor/hooks.js'
+import { get } from './api.js'
+import { useLive } from './live.js'
+import { useCallback, useEffect, useState } from '../vendor/hooks.js'
 
-/** @typedef {import('../overview/row-store.js').Row} Row */
+/** @typedef {import('../parts/state-badge.js').State} State */
+/**
+ * @typedef {{
+ *   name: string, owner_tag: string, state: State, phone: string, qr_available: boolean,
+ *   last_error_code: string | null, last_error: string | null, ready_at: string | null,
+ *   last_in_at: string | null, last_out_at: string | null,
+ *   outbox_pending: number, inbox_pending: number, parked: number,
+ *   ban_level: 'ok' | 'low' | 'moderate' | 'high', pending_logout: boolean,
+ * }} Row as GET /api/overview shows it
+ */
 /** `data` is `undefined` in it if there is no such instance. */
 /** @typedef {{ data: { row: Row | undefined } | null, error: Error | null, reload: () => void }} FollowedInstance */
 

@@ -1,10 +1,10 @@
 // The QR code that the phone scans. WhatsApp changes it about every 20 seconds; the newest one is shown.
 
-import { apiUrl, get, path } from '../../../lib/api.js'
-import { html } from '../../../lib/html.js'
-import { useTexts } from '../../../lib/languages.js'
-import { useLive } from '../../../lib/live.js'
-import { useCallback, useEffect, useState } from '../../../vendor/hooks.js'
+import { apiUrl, get, path } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { useTexts } from '../../lib/languages.js'
+import { useLive } from '../../lib/live.js'
+import { useCallback, useEffect, useState } from '../../vendor/hooks.js'
 import { texts } from './texts.js'
 
 /** @typedef {{ qr: { available: boolean, generated_at: string | null } }} Detail */
