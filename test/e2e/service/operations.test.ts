@@ -94,6 +94,7 @@ describe('the OpenAPI document', () => {
       'delete /api/instances/{name}/groups/{jid}/invite',
       'delete /api/instances/{name}/parked/{id}',
       'delete /api/jobs/{id}',
+      'delete /api/session',
       'delete /api/tenants/{owner_tag}',
       'get /api/audit',
       'get /api/events',
@@ -121,6 +122,7 @@ describe('the OpenAPI document', () => {
       'get /api/jobs/{id}',
       'get /api/overview',
       'get /api/public/stats open',
+      'get /api/session',
       'get /api/tenants',
       'get /api/tenants/{owner_tag}',
       'get /api/usage',
@@ -158,6 +160,7 @@ describe('the OpenAPI document', () => {
       'post /api/instances/{name}/restart',
       'post /api/instances/{name}/retroactive/reconcile',
       'post /api/instances/{name}/webhook open',
+      'post /api/session open',
       'put /api/tenants/{owner_tag}',
     ])
   })
