@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { AgentWorld } from '../../harness/agent-world.ts'
 import { withoutBrowser } from '../../harness/browser.ts'
 import { owner } from '../../harness/instance-api.ts'
 import { SetupWorld } from '../../harness/setup-world.ts'
@@ -104,5 +105,15 @@ describe('the wizard for a new instance', { skip: withoutBrowser }, () => {
     await renew.click()
     await picture.waitFor()
     view.assertNoProblems()
+  })
+  test('offers no new code for an account that is linked and only disconnected', async () => {
+    await using world = await AgentWorld.open()
+    await world.disconnect()
+    await using view = await DashboardView.open(world, '/new-instance/n0/link')
+    const { page } = view
+    await page.getByText('The account is linked but not connected.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Show a new code' }).count(), 0)
+    await world.reconnect()
+    await page.getByText('Write to this number now').waitFor()
   })
 })
