@@ -12,4 +12,16 @@ export const pages = [
     inNavigation: true,
     load: () => import('../pages/overview/overview-page.js'),
   },
+  ...['/new-instance', '/new-instance/:name/:step'].map((pattern) => ({
+    pattern,
+    title: /** @type {const} */ ('newInstance'),
+    inNavigation: false,
+    load: () => import('../pages/new-instance/new-instance-page.js'),
+  })),
+  {
+    pattern: '/instances/:name',
+    title: 'instance',
+    inNavigation: false,
+    load: () => import('../pages/instance/instance-page.js'),
+  },
 ]

@@ -1,0 +1,10 @@
+// The rule for names of instances, as the API has it.
+
+export const instanceNamePattern = '^(?!bulk$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
+
+const pattern = new RegExp(instanceNamePattern)
+
+/** @param {string} name */
+export function isInstanceName(name) {
+  return pattern.test(name)
+}
