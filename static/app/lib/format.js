@@ -24,6 +24,9 @@ const clockFormat = once((language) => new Intl.DateTimeFormat(language, { hour:
 const dayFormat = once(
   (language) => new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
 )
+const monthFormat = once(
+  (language) => new Intl.DateTimeFormat(language, { month: 'short', year: 'numeric', timeZone: 'UTC' }),
+)
 const agoFormat = once((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }))
 
 /** @param {Language} language @param {number} value @param {Intl.NumberFormatOptions} [options] */
@@ -45,6 +48,11 @@ export function formatClock(language, at) {
 /** @param {Language} language @param {string} day as YYYY-MM-DD, a day in UTC */
 export function formatDay(language, day) {
   return dayFormat(language).format(new Date(day))
+}
+
+/** @param {Language} language @param {string} month as YYYY-MM, a month in UTC */
+export function formatMonth(language, month) {
+  return monthFormat(language).format(new Date(month))
 }
 
 /** @type {readonly [Intl.RelativeTimeFormatUnit, number][]} */
@@ -70,3 +78,16 @@ export function formatSpan(language, ms) {
   const [unit, size] = units.find(([, each]) => ms >= each) ?? ['second', 1000]
   return formatNumber(language, Math.round(ms / size), { style: 'unit', unit, unitDisplay: 'long' })
 }
+
+/** The size of a file: "1.5 MB". @param {Language} language @param {number} bytes */
+export function formatBytes(language, bytes) {
+  const [unit, size] = sizes.find(([, each]) => bytes >= each) ?? ['byte', 1]
+  return formatNumber(language, bytes / size, { style: 'unit', unit, maximumFractionDigits: 1 })
+}
+
+/** @type {readonly [string, number][]} */
+const sizes = [
+  ['gigabyte', 1e9],
+  ['megabyte', 1e6],
+  ['kilobyte', 1e3],
+]

@@ -9,9 +9,9 @@ import { useState } from '../../../vendor/hooks.js'
 import { addressOf, firstAddress } from '../steps.js'
 import { texts as wizardTexts } from '../texts.js'
 import { NewHelpdesk } from './new-helpdesk.js'
-import { TestResult } from './test-result.js'
+import { TestResult } from '../../../parts/helpdesk-test/test-result.js'
 import { texts } from './texts.js'
-import { useTest } from './use-test.js'
+import { useTest } from '../../../parts/helpdesk-test/use-test.js'
 
 /** @typedef {{ owner_tag: string, downstream_base_url: string, downstream_account_id: number }} Tenant */
 

@@ -11,11 +11,11 @@ import { Notice } from '../../../parts/notice.js'
 import { useState } from '../../../vendor/hooks.js'
 import { addressOf } from '../steps.js'
 import { texts as wizardTexts } from '../texts.js'
-import { TestResult } from './test-result.js'
+import { TestResult } from '../../../parts/helpdesk-test/test-result.js'
 import { texts } from './texts.js'
-import { useTest } from './use-test.js'
+import { useTest } from '../../../parts/helpdesk-test/use-test.js'
 
-/** @typedef {import('./use-test.js').FoundInbox} FoundInbox */
+/** @typedef {import('../../../parts/helpdesk-test/use-test.js').FoundInbox} FoundInbox */
 
 /** @param {{ name: string, tag: string | null }} props */
 export function InboxStep({ name, tag }) {

@@ -11,7 +11,7 @@ import { addressOf } from '../steps.js'
 import { texts } from './texts.js'
 
 /** @typedef {{ downstream_base_url: string, downstream_api_token: string, downstream_account_id: number }} Access */
-/** @typedef {{ tag: string, access: Access, report: import('./use-test.js').Report }} Tested */
+/** @typedef {{ tag: string, access: Access, report: import('../../../parts/helpdesk-test/use-test.js').Report }} Tested */
 
 /** @param {{ name: string, tags: readonly string[] }} props */
 export function NewHelpdesk({ name, tags }) {

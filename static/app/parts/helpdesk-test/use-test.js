@@ -1,9 +1,9 @@
 // Tests a helpdesk. Nothing is stored.
 
-import { call, path } from '../../../lib/api.js'
-import { useEffect, useState } from '../../../vendor/hooks.js'
+import { call, path } from '../../lib/api.js'
+import { useEffect, useState } from '../../vendor/hooks.js'
 
-/** @typedef {import('../../../parts/check-lines.js').Check} Check */
+/** @typedef {import('../check-lines.js').Check} Check */
 /** @typedef {{ id: number, name: string, used_by: string[] }} FoundInbox */
 /** @typedef {{ ok: boolean, checks: Check[], inboxes: FoundInbox[] }} Report */
 /** @typedef {{ report: Report | null, failure: Error | null, again: () => void }} TestState */
