@@ -49,6 +49,7 @@ import { SignInTries } from '../src/http/session/sign-in-tries.ts'
 import { PastContent } from '../src/history/posting/past-content.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { createLog } from '../src/lib/log.ts'
+import { maskNumbers } from '../src/lib/text/mask-numbers.ts'
 import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
 import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
@@ -134,6 +135,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'a text': (text) => textToMarkdown(text, (digits) => (digits.startsWith('5') ? '@Ana' : undefined)),
   'a title': plainToMarkdown,
   'a name in a text': escapeName,
+  'a line of the log that is shown': maskNumbers,
   'a quote': (text) => renderQuote({ author: person(text), text }, '@$name'),
   'a header': (text) => renderMessage({ header: person(text), separator: '\n', quote: null, body: text }, settings),
   'a mentioned name': (text) => mentionsOf([person(text)], '@$name'),

@@ -115,7 +115,7 @@ for (const engine of drawnEngines(import.meta.url)) {
       await using stage = await setUp({ engine, environment: noDestination })
       const { ask, access } = stage
       assertRefused(await ask(), 'SERVICE_NO_HELPDESK', /send downstream_base_url/)
-      assertRefused(await ask({ ...access, base_url: 'x' }), 'SERVICE_BAD_REQUEST', /no field "base_url"/)
+      assertRefused(await ask({ ...access, base_url: 'x' }), 'SERVICE_BAD_REQUEST', /unknown field "base_url"/)
       const bad: [object, RegExp][] = [
         [{ downstream_base_url: 'ftp://desk' }, /http:\/\/ or https:\/\//],
         [{ downstream_base_url: 'https://user:canary@desk' }, /user name or password/],
