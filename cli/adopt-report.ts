@@ -29,18 +29,18 @@ export function readAdopted(value: unknown): Adopted {
 /** What a dry run found. */
 export function describeFound(from: string, found: Adopted): string[] {
   const skipped = [
-    [found.own, `of ${from} itself are left alone`],
-    [found.unmarked, `were not made by ${from}; their phone numbers are enough to find them later`],
-    [found.doubled, 'stand for somebody who has another contact; the repair of contacts can merge them'],
-    [found.unknown, 'stand for nobody who can be written to'],
-    [found.errors, 'were refused by Chatwoot; the log of the service says why'],
+    [found.own, `made by ${from} for itself: left alone`],
+    [found.unmarked, `not made by ${from}: a message of such a customer finds the contact by its phone number`],
+    [found.doubled, 'of a person or group that has another contact: the repair of contacts can merge them'],
+    [found.unknown, 'of a channel, a list or the status: left alone'],
+    [found.errors, 'refused by Chatwoot: the log of the service says why'],
   ] as const
   return [
-    `${contactsOf(found.scanned)} of the inbox ${found.scanned === 1 ? 'has' : 'have'} a conversation.`,
+    `The inbox has ${countOf(found.scanned, 'contact')} with a conversation.`,
     `  ${found.adopted} can be taken over, ${found.unchanged} ${found.unchanged === 1 ? 'is' : 'are'} taken over already.`,
-    `  ${found.conversations} conversations will get the next message of their chat.`,
-    `  ${found.messages} older messages can be quoted then.`,
-    ...skipped.flatMap(([count, what]) => (count > 0 ? [`  ${count} ${what}.`] : [])),
+    `  The next message of a chat goes into a conversation that exists: ${countOf(found.conversations, 'conversation')}.`,
+    `  Older messages that can be quoted then: ${found.messages}.`,
+    ...skipped.flatMap(([count, what]) => (count > 0 ? [`  ${countOf(count, 'contact')} ${what}.`] : [])),
   ]
 }
 
@@ -48,17 +48,19 @@ export function describeFound(from: string, found: Adopted): string[] {
 export function describeDone(done: Adopted): string {
   const { adopted, conversations, messages, errors } = done
   const mark = errors === 0 ? '✓' : '✗'
-  const refused = errors === 0 ? '' : ` ${errors} were refused by Chatwoot: the log of the service says why.`
-  return `${mark} ${contactsOf(adopted)} taken over, ${conversations} conversations in use, ${messages} older messages known.${refused}`
+  const refused =
+    errors === 0 ? '' : ` Chatwoot refused ${countOf(errors, 'contact')}: the log of the service says why.`
+  const taken = `${countOf(adopted, 'contact')} taken over, ${countOf(conversations, 'conversation')} in use`
+  return `${mark} ${taken}, ${countOf(messages, 'older message')} known.${refused}`
 }
 
 /** A warning if the other bridge seems to be linked still. */
 export function warnOfWriter(from: string, { lastWrittenAt }: Adopted, now: number): string | undefined {
   if (lastWrittenAt === null || now - lastWrittenAt > recentMs) return undefined
   const minutes = Math.max(0, Math.round((now - lastWrittenAt) / minuteMs))
-  return `! ${from} wrote into the inbox ${minutes} minutes ago. Unlink its device first: otherwise every message comes twice.`
+  return `! ${from} wrote into the inbox ${countOf(minutes, 'minute')} ago. Unlink its device first: otherwise every message comes twice.`
 }
 
-function contactsOf(count: number): string {
-  return count === 1 ? '1 contact' : `${count} contacts`
+function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

@@ -6,13 +6,13 @@ import { runNode } from './run-node.ts'
 /** The scripts print what they would run, and run nothing. */
 export const isListOnly = process.env['LIST_ONLY'] === '1'
 
-// Four processes run at a time on two cores, because tests mostly wait.
+// Five processes run at a time on two cores, because tests wait for more than half of their time.
 const options = [
   '--test',
   '--import=./test/harness/file-deadline.ts',
   '--test-global-setup=test/harness/global-setup.ts',
   '--test-timeout=180000',
-  '--test-concurrency=4',
+  '--test-concurrency=5',
 ]
 
 export type TestRun = {

@@ -4,15 +4,17 @@
 // live message has chosen meanwhile stays the one of its chat.
 
 import type { ConversationDirectory } from '../bridge/conversations/conversation-directory.ts'
-import { groupSpec, personSpec } from '../bridge/conversations/contact-spec.ts'
+import { groupSpec, lidSourceId, personSpec } from '../bridge/conversations/contact-spec.ts'
 import type { People } from '../bridge/people/people.ts'
 import { groupChatId } from '../core/address.ts'
 import type { Chat, Person } from '../core/address.ts'
-import type { ContactSpec, ListedConversation } from '../core/downstream.ts'
+import type { ContactSpec } from '../core/helpdesk/contact.ts'
+import type { ListedConversation } from '../core/helpdesk/conversation.ts'
 import type { ChatId, InstanceName } from '../core/ids.ts'
 import type { BridgeForms } from '../core/other-bridges/bridge-contact.ts'
 import { phoneVariants } from '../core/phone-variants.ts'
-import type { ContactStore } from '../storage/stores/people/contact-store.ts'
+import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
+import type { ContactStore, ConversationKey } from '../storage/stores/people/contact-store.ts'
 import type { PersonRecord } from '../storage/stores/people/people-store.ts'
 import type { MessageAdoption } from './adopt-messages.ts'
 import type { JobInbox } from './helpdesk-questions.ts'
@@ -20,7 +22,7 @@ import type { InboxContact } from './read-inbox.ts'
 
 type Deps = {
   people: Pick<People, 'lookUp' | 'upsert'>
-  contacts: Pick<ContactStore, 'findContacts' | 'saveContact' | 'findConversation'>
+  contacts: Pick<ContactStore, 'findContacts' | 'saveContact' | 'findConversation' | 'excludedConversations'>
   conversations: Pick<ConversationDirectory, 'adopt'>
   messages: Pick<MessageAdoption, 'run'>
   epoch: () => number
@@ -32,7 +34,7 @@ export type AdoptionWork = {
   inbox: JobInbox
   forms: BridgeForms
   isDryRun: boolean
-  /** The addresses of the contacts that were taken over before. */
+  /** The addresses of the chats for which a contact was found before. */
   taken: Set<string>
 }
 
@@ -43,6 +45,7 @@ type Place = { chat: Chat; chatId: ChatId | null; spec: ContactSpec }
 
 export class ContactTakeOver {
   readonly #deps: Deps
+  readonly #lanes = new KeyedLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -50,14 +53,16 @@ export class ContactTakeOver {
 
   /** Rejects with a DownstreamError when the helpdesk refuses something of this contact. */
   async run(of: InboxContact, chat: Chat, work: AdoptionWork): Promise<ContactAdoption> {
-    if (!takeAddresses(work.taken, chat)) return 'doubled'
     const place = await this.#placeOf(chat, work)
+    const addresses = addressesOf(place)
+    if (addresses.some((each) => work.taken.has(each))) return 'doubled'
     const address = await this.#address(of, place, work)
     if (address === 'taken') return 'doubled'
-    const conversation = await this.#conversation(of, place, work)
+    for (const each of addresses) work.taken.add(each)
     const { instance, inbox, forms, isDryRun } = work
+    const { conversations, conversation } = await this.#conversation(of, place, work)
     const adopted = { instance, chat, chatId: place.chatId }
-    const messages = await this.#deps.messages.run(adopted, of.conversations, { inbox, forms, isDryRun })
+    const messages = await this.#deps.messages.run(adopted, conversations, { inbox, forms, isDryRun })
     const isNew = address === 'added' || conversation === 'adopted' || messages > 0
     return { isNew, conversation: conversation !== 'none', messages }
   }
@@ -102,15 +107,30 @@ export class ContactTakeOver {
     return 'added'
   }
 
-  async #conversation({ contact, conversations }: InboxContact, { chatId, spec }: Place, work: AdoptionWork) {
-    const { instance, isDryRun, inbox } = work
-    const key = chatId === null ? null : { instance, chat: chatId, destination: inbox.destination }
-    if (key && (await this.#deps.contacts.findConversation(key))) return 'there'
-    const chosen = chooseConversation(conversations, this.#deps.modeOf(instance))
+  /**
+   * Chooses the conversation of the chat. `conversations` are those that another account does not use. Accounts that share a
+   * helpdesk inbox may have the same customer: in a lane each of them sees what the others have chosen.
+   */
+  #conversation(of: InboxContact, place: Place, work: AdoptionWork) {
+    const { destination } = work.inbox
+    return this.#lanes.run(`${destination}|${place.spec.sourceId}`, async () => {
+      // A person without a record has no rows under any id.
+      const key = { instance: work.instance, destination, chat: place.chatId ?? '' }
+      const others = await this.#deps.contacts.excludedConversations(key, place.spec.sourceId)
+      const conversations = of.conversations.filter(({ id }) => !others.includes(id))
+      const conversation = await this.#choose({ ...of, conversations }, place, key, work.isDryRun)
+      return { conversations, conversation }
+    })
+  }
+
+  async #choose(of: InboxContact, { chatId, spec }: Place, key: ConversationKey, isDryRun: boolean) {
+    const { contacts, conversations, modeOf } = this.#deps
+    if (await contacts.findConversation(key)) return 'there'
+    const chosen = chooseConversation(of.conversations, modeOf(key.instance))
     if (!chosen) return 'none'
     if (isDryRun || chatId === null) return 'adopted'
-    const known = { conversationId: chosen.id, contactId: contact.id, sourceId: spec.sourceId }
-    const isAdopted = await this.#deps.conversations.adopt({ instance, chatId }, inbox.destination, known)
+    const known = { conversationId: chosen.id, contactId: of.contact.id, sourceId: spec.sourceId }
+    const isAdopted = await conversations.adopt({ instance: key.instance, chatId }, key.destination, known)
     return isAdopted ? 'adopted' : 'there'
   }
 }
@@ -125,14 +145,12 @@ function chooseConversation(
   return open ?? usable.find(({ isBlocked }) => mode === 'reopen' || isBlocked)
 }
 
-/** False when a contact before stands for the same chat. */
-function takeAddresses(taken: Set<string>, chat: Chat): boolean {
-  const addresses = chat.kind === 'group' ? [`group-${chat.id}`] : addressesOf(chat)
-  if (addresses.some((address) => taken.has(address))) return false
-  for (const address of addresses) taken.add(address)
-  return true
+/** All addresses under which the chat may be known. Two contacts with one of them stand for the same chat. */
+function addressesOf({ chat, spec }: Place): string[] {
+  const written = chat.kind === 'group' ? [] : addressesOfPerson(chat)
+  return [spec.sourceId, ...spec.formerSourceIds, ...written]
 }
 
-function addressesOf({ phone, lid }: Person): string[] {
-  return [...(phone === null ? [] : phoneVariants(phone)), ...(lid === null ? [] : [`lid-${lid}`])]
+function addressesOfPerson({ phone, lid }: Person): string[] {
+  return [...(phone === null ? [] : phoneVariants(phone)), ...(lid === null ? [] : [lidSourceId(lid)])]
 }

@@ -2,14 +2,17 @@
 
 import { chatJid } from '../core/address.ts'
 import type { Chat } from '../core/address.ts'
-import type { ListedConversation, ListedMessage } from '../core/downstream.ts'
-import type { ChatId, InstanceName, RowId } from '../core/ids.ts'
+import type { ListedConversation } from '../core/helpdesk/conversation.ts'
+import type { ListedMessage } from '../core/helpdesk/message.ts'
+import type { ChatId, InstanceName, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { BridgeForms } from '../core/other-bridges/bridge-contact.ts'
 import type { Clock } from '../lib/clock.ts'
+import { beginningOf } from '../lib/text/beginning-of.ts'
 import { unknownSender } from '../storage/stores/messages/adopted-message-store.ts'
 import type { AdoptedMessage, AdoptedMessageStore } from '../storage/stores/messages/adopted-message-store.ts'
 import type { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
 import type { JobInbox } from './helpdesk-questions.ts'
+import { readNewestMessages } from './newest-messages.ts'
 
 type Deps = {
   map: Pick<MessageMapStore, 'findByNetworkId'>
@@ -27,7 +30,6 @@ export type AdoptedChat = { instance: InstanceName; chat: Chat; chatId: ChatId |
 type Work = { inbox: JobInbox; forms: BridgeForms; isDryRun: boolean }
 
 const mostConversations = 5
-const mostMessages = 200
 const longestText = 1000
 
 export class MessageAdoption {
@@ -37,53 +39,49 @@ export class MessageAdoption {
     this.#deps = deps
   }
 
-  /** Returns how many messages of the conversations were not known. */
+  /** Returns how many messages of the conversations were not known. The newest conversation comes first. */
   async run(of: AdoptedChat, conversations: readonly ListedConversation[], work: Work): Promise<number> {
     if (!work.forms.hasMessageIds) return 0
     const { clock, rememberedMs } = this.#deps
     const since = clock.now() - rememberedMs
     const recent = conversations.filter(({ lastActivityAt }) => lastActivityAt > since).slice(0, mostConversations)
-    let count = 0
-    for (const { id, newestMessage } of recent) {
+    // Evolution API shows an edit as a second message with the same id. The first one is the message itself.
+    const seen = new Set<NetworkMessageId>()
+    for (const { id: conversationId, newestMessage } of recent.reverse()) {
       if (!newestMessage) continue
-      const range = { newestId: newestMessage.id, most: mostMessages }
-      const listed = await work.inbox.ask((helpdesk) => helpdesk.newestMessages(id, range))
-      const written = listed.filter(({ createdAt }) => createdAt > since)
-      count += await this.#adopt(of, { conversationId: id, written }, work)
+      const listed = await readNewestMessages(work.inbox, { conversationId, newestId: newestMessage.id })
+      const written = new Map<NetworkMessageId, ListedMessage>()
+      for (const message of listed) {
+        const networkId = message.createdAt > since ? work.forms.messageIdOf(message.sourceId) : null
+        if (networkId !== null && !seen.has(networkId) && !written.has(networkId)) written.set(networkId, message)
+      }
+      for (const networkId of await this.#adopt(of, { conversationId, written }, work)) seen.add(networkId)
     }
-    return count
+    return seen.size
   }
 
+  /** Returns the ids that were not known. */
   async #adopt(
     of: AdoptedChat,
-    { conversationId, written }: { conversationId: number; written: readonly ListedMessage[] },
-    { inbox: { destination }, forms, isDryRun }: Work,
-  ): Promise<number> {
+    { conversationId, written }: { conversationId: number; written: ReadonlyMap<NetworkMessageId, ListedMessage> },
+    { inbox: { destination }, isDryRun }: Work,
+  ): Promise<NetworkMessageId[]> {
     const { map, store, epoch, clock } = this.#deps
-    // Evolution API shows an edit as a second message with the same id. The first one is the message itself.
-    const byId = new Map<string, ListedMessage>()
-    for (const message of written) {
-      const networkId = forms.messageIdOf(message.sourceId)
-      if (networkId !== null && !byId.has(networkId)) byId.set(networkId, message)
-    }
-    const known = await map.findByNetworkId(of.instance, [...byId.keys()])
-    for (const row of known) {
-      if (row.destination === destination && row.chat === of.chatId) byId.delete(row.networkId)
-    }
+    const found = await map.findByNetworkId(of.instance, [...written.keys()])
+    const known = found.filter((row) => row.destination === destination && row.chat === of.chatId)
+    const knownIds = new Set(known.map(({ networkId }) => networkId))
+    const fresh = [...written].filter(([networkId]) => !knownIds.has(networkId))
     if (!isDryRun && of.chatId !== null) {
       const place = { ...of, chatId: of.chatId, destination, conversationId }
-      await store.save(
-        epoch(),
-        [...byId].map(([networkId, message]) => this.#toAdopted(place, networkId, message)),
-        clock.now(),
-      )
+      const adopted = fresh.map(([networkId, message]) => this.#toAdopted(place, networkId, message))
+      await store.save(epoch(), adopted, clock.now())
     }
-    return byId.size
+    return fresh.map(([networkId]) => networkId)
   }
 
   #toAdopted(
     of: AdoptedChat & { chatId: ChatId; destination: string; conversationId: number },
-    networkId: string,
+    networkId: NetworkMessageId,
     { id: messageId, createdAt: at, isIncoming, content }: ListedMessage,
   ): AdoptedMessage {
     const { instance, chat, chatId, destination, conversationId } = of
@@ -93,7 +91,7 @@ export class MessageAdoption {
       sender: isIncoming ? author : 'me',
       direction: isIncoming ? 'in' : 'echo',
       networkKey: { chat: chatJid(chat), id: networkId, fromMe: !isIncoming, participant: null },
-      text: content.slice(0, longestText),
+      text: beginningOf(content, longestText),
     }
   }
 }

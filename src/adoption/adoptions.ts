@@ -2,11 +2,11 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../core/audit.ts'
-import { BridgeError } from '../core/errors.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { AdoptParams } from '../core/jobs/contacts-jobs.ts'
 import type { Job } from '../core/jobs/job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
+import { noHelpdesk } from '../jobs/no-helpdesk.ts'
 import type { Clock } from '../lib/clock.ts'
 
 type Deps = {
@@ -35,9 +35,4 @@ export class Adoptions {
     const audits = [{ ...entry, key: randomUUID(), metadata: { dry_run: dryRun } }]
     return (await jobs.add(instance, { type: 'adopt', params: { from, dryRun } }, audits)).job
   }
-}
-
-function noHelpdesk(instance: InstanceName): BridgeError {
-  const sentence = `no helpdesk inbox is configured for the instance ${JSON.stringify(instance)}: set DOWNSTREAM_* or its tenant, and its inbox`
-  return new BridgeError('SERVICE_NO_HELPDESK', sentence)
 }

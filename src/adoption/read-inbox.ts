@@ -1,6 +1,6 @@
 // Reads all conversations of a helpdesk inbox and sorts them by contact.
 
-import type { ListedConversation } from '../core/downstream.ts'
+import type { ListedConversation } from '../core/helpdesk/conversation.ts'
 import type { JobInbox } from './helpdesk-questions.ts'
 
 export type ListedContact = ListedConversation['contact']

@@ -2,7 +2,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
-import type { Reception } from '../core/network.ts'
+import type { Reception } from '../core/network/reception.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'

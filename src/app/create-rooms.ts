@@ -143,9 +143,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
-    onLabelled: (labels) => {
-      sync.labels.onLabelled(labels)
-    },
+    onLabelled: (labels) => sync.labels.onLabelled(labels),
   })
   const groups = createGroupService(base, {
     ...{ settingsOf, instances, people, directory: inbound.groups, audit: storage.audit, guards: outbound.guards },
@@ -264,7 +262,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     sync,
     importer,
     jobs,
-    contactsImports: createContactsImports(base, jobs.jobs),
+    contactsImports: createContactsImports(base, jobs.jobs, inbound),
     contactRepairs: createContactRepairs(base, jobs.jobs, inbound),
     adoptions,
     history,

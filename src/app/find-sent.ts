@@ -1,7 +1,7 @@
 // Finds a text that was sent, for the network: a recipient can ask for a message again after a restart.
 
 import type { InstanceName, NetworkMessageId } from '../core/ids.ts'
-import type { OutgoingContent } from '../core/network.ts'
+import type { OutgoingContent } from '../core/network/outgoing-content.ts'
 import type { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
 
 type FindSent = (instance: InstanceName, networkId: NetworkMessageId) => Promise<OutgoingContent | null>

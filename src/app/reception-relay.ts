@@ -3,7 +3,7 @@
 import type { CallRejections } from '../bridge/calls/call-rejections.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { LabelReception } from '../core/sync/labels.ts'
-import type { Reception } from '../core/network.ts'
+import type { Reception } from '../core/network/reception.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 
 type Listeners = {

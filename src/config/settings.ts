@@ -38,7 +38,7 @@ export const settings = {
     bodyLimit: setting('SERVICE_BODY_LIMIT', size('1kb', '64mb'), '1mb', 'Largest request body; a larger one is 413. The webhook accepts at least 5mb'),
     maxConnections: setting('SERVICE_MAX_CONNECTIONS', integer(10, 100_000), '500', 'Open HTTP connections; above it the connection that is longest without a complete request is closed. Ten more are kept for GET requests, so that health answers'),
     rateLimit: setting('SERVICE_API_RATE_LIMIT', integer(0, 1_000_000), '0', 'Requests per minute and client address, above it 429; 0: no limit. Webhook, health and metrics have no limit'),
-    trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Believe the proxy in front of the service: the client address is the last entry of X-Forwarded-For, and X-Forwarded-Proto says whether the client came over https'),
+    trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Believe the proxy in front of the service: the client address is the last entry of X-Forwarded-For, X-Forwarded-Host is the host that the client asked for, and X-Forwarded-Proto says whether it came over https'),
     publicStats: setting('PUBLIC_STATS_ENABLED', bool, 'false', 'Serve GET /api/public/stats without a token'),
     publicStatsOrigins: setting('PUBLIC_STATS_ALLOW_ORIGIN', origins, '', 'Browser origins allowed to read the public stats; empty: any'),
   },

@@ -2,7 +2,24 @@
 
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { AvatarFile, Contact, ContactSpec, ContactsPage, ListedContact, ShownContact } from './helpdesk/contact.ts'
+import type {
+  Conversation,
+  ConversationsPage,
+  ConversationStatus,
+  ImportConversation,
+  Opening,
+  PendingSpec,
+} from './helpdesk/conversation.ts'
 import type { AccountAccess, HelpdeskAccount } from './helpdesk/helpdesk-account.ts'
+import type {
+  MessagesPage,
+  MessageStatus,
+  NewlyPosted,
+  NewMessage,
+  OutgoingMessage,
+  PostedMessage,
+} from './helpdesk/message.ts'
 import type { DestinationKey } from './ids.ts'
 
 /** How a helpdesk inbox is reached. */
@@ -65,167 +82,6 @@ export class DownstreamError extends Error {
   }
 }
 
-export type ContactSpec = {
-  /** Our own, stable name of the contact in the helpdesk inbox. */
-  sourceId: string
-  /** Earlier source ids of the same contact. */
-  formerSourceIds: readonly string[]
-  identifier: string
-  /** Every spelling of the identifier, the identifier itself included. */
-  identifiers: readonly string[]
-  /** E.164 with the plus. */
-  phone: string | null
-  phones: readonly string[]
-  name: string
-}
-
-export type Contact = {
-  id: number
-  name: string
-  identifier: string | null
-  phone: string | null
-  /** The source id of the contact in this inbox. */
-  sourceId: string
-  /** Whether the contact is in other inboxes too. */
-  elsewhere: boolean
-  created: boolean
-}
-
-/** A contact as the helpdesk shows it now. `thumbnail` is the address of its picture; every upload has another one. */
-export type ShownContact = { id: number; name: string; thumbnail: string | null }
-
-/** A contact of this inbox, as the helpdesk lists it. */
-export type ListedContact = {
-  id: number
-  name: string
-  identifier: string | null
-  /** As the helpdesk has it: E.164 with the plus. */
-  phone: string | null
-  email: string | null
-  isBlocked: boolean
-  /** The addresses of the contact in this inbox. */
-  sourceIds: readonly string[]
-  /** Whether the contact is in other inboxes too. */
-  elsewhere: boolean
-  /** What operators and other programs noted of the contact, by name: only texts. */
-  attributes: Readonly<Record<string, string>>
-}
-
-/** One page of all contacts of the account; `contacts` are those of this inbox. */
-export type ContactsPage = { contacts: readonly ListedContact[]; isLast: boolean }
-
-/** A conversation of this inbox, with its contact, as the helpdesk lists it. */
-export type ListedConversation = {
-  id: number
-  status: ConversationStatus
-  isHistory: boolean
-  isBlocked: boolean
-  /** Null while the conversation has no message. */
-  newestMessage: { id: number; at: number; sourceId: string | null } | null
-  lastActivityAt: number
-  contact: {
-    id: number
-    name: string
-    identifier: string | null
-    phone: string | null
-    attributes: Readonly<Record<string, unknown>>
-    /** The address of the contact under which the conversation began; null while it has no message. */
-    sourceId: string | null
-  }
-}
-
-export type ConversationsPage = { conversations: readonly ListedConversation[]; isLast: boolean }
-
-/** A message of a customer or to a customer. `createdAt` is in milliseconds. */
-export type ListedMessage = { id: number; sourceId: string; createdAt: number; isIncoming: boolean; content: string }
-
-export type AvatarFile = { bytes: Buffer; mimeType: string; fileName: string }
-
-export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed'
-export type Conversation = {
-  id: number
-  status: ConversationStatus
-  inboxId: number
-  /** Null when the helpdesk does not say. */
-  contactId: number | null
-  newestMessageId: number | null
-  /** Null while the conversation has no message. */
-  callbackSign: CallbackSign | null
-  /** The service created it for the history of its chat. New messages never go into it. */
-  isHistory?: true
-}
-
-/** A conversation for messages of the history. `mark` names it, so that a repetition of the request finds it. */
-export type PendingSpec = {
-  contact: Pick<Contact, 'id' | 'sourceId'>
-  mark: string
-  /** Live messages never go into the conversation. */
-  isHistory: boolean
-  /** Awaited before the conversation is created. Rejects when none may be created now. */
-  beforeCreation: () => Promise<void>
-}
-
-/** `isOwn` is false when the helpdesk inbox is locked to one conversation and gave back the last one of the contact. */
-export type ImportConversation = Conversation & { isOwn: boolean }
-
-/** Why the helpdesk could not deliver a callback, in its own words without secrets, and what an operator can do. */
-export type CallbackFailure = { reason: string; advice: string }
-
-/**
- * What the newest message of a conversation shows of the callbacks. `at` is its time by the clock of the helpdesk. `failedId` is
- * its id, if it is a message to the customer that the helpdesk shows as failed for any reason.
- */
-export type CallbackSign = { at: number; failure: CallbackFailure | null; failedId: number | null }
-
-export type UploadFile = {
-  /** Opens the file again for every attempt. */
-  open: () => Promise<Readable>
-  fileName: string
-  mimeType: string
-  size: number | null
-}
-
-export type NewMessage = {
-  type: 'incoming' | 'outgoing' | 'activity'
-  content: string
-  sourceId: string | null
-  /** Message id at the helpdesk, in the same conversation. */
-  inReplyTo: number | null
-  /** Written on the owner's phone. */
-  isEcho: boolean
-  /** The customer's own text, when the content says it in other words. */
-  originalText?: string
-  private: boolean
-  files: readonly UploadFile[]
-  /** When the message was written, for a message of the history; epoch milliseconds. */
-  sentAt?: number
-}
-
-export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
-/** `createdAt` is in milliseconds; the helpdesk tells only whole seconds. */
-export type PostedMessage = {
-  id: number
-  sourceId: string | null
-  status: MessageStatus
-  createdAt: number
-  isDeleted: boolean
-}
-/** `flaw` says why the helpdesk must not get another message, although it took this one. */
-export type NewlyPosted = PostedMessage & { flaw?: string }
-
-/** A message of an agent, a bot or the helpdesk itself. `createdAt` is in milliseconds. */
-export type OutgoingMessage = { id: number; createdAt: number }
-
-/** What a search for a conversation leaves out, and how a new one is created. */
-export type Opening = {
-  /** Conversations of other accounts: two accounts can share an inbox and a customer. */
-  except?: readonly number[]
-  /** The status of a new conversation. With `open` the helpdesk decides: it takes `pending` for an inbox with a bot. */
-  status?: 'open' | 'pending'
-  /** Awaited before a conversation is created. Rejects when none may be created now. */
-  beforeCreation?: () => Promise<void>
-}
-
 /** One inbox of the helpdesk. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {
   /** Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. */
@@ -243,8 +99,8 @@ export type HelpdeskInbox = {
   contactsPage(page: number): Promise<ContactsPage>
   /** All conversations of this inbox, those with the latest activity first. The first page is 1. */
   conversationsPage(page: number): Promise<ConversationsPage>
-  /** The newest messages with a source id up to that id, oldest first. Not the private, deleted and automatic ones. */
-  newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]>
+  /** The messages from that id on that have a source id. Not the private, deleted and automatic ones. */
+  messagesFrom(conversationId: number, fromId: number): Promise<MessagesPage>
   /** Gives the contact a source id in this inbox. False when another contact has it. */
   addAddress(contactId: number, sourceId: string): Promise<boolean>
   /**

@@ -1,7 +1,7 @@
 // The last error of an instance: people read its sentence, programs decide by its code.
 
 import type { EventExtras } from './lifecycle/lifecycle.ts'
-import type { CloseCause, Closing } from './network.ts'
+import type { CloseCause, Closing } from './network/closing.ts'
 import { writeReason } from './reasons/reason.ts'
 
 export const lastErrorCodes = [

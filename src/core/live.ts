@@ -5,8 +5,7 @@ import type { InstanceState } from './instance.ts'
 import type { Job } from './jobs/job.ts'
 import type { DeliveryStatus } from './lifecycle/delivery.ts'
 
-export const liveKinds = ['instance', 'qr', 'destination', 'job', 'delivery', 'alert'] as const
-export type LiveKind = (typeof liveKinds)[number]
+export type LiveKind = 'instance' | 'qr' | 'destination' | 'job' | 'delivery' | 'alert'
 
 /** Parts say only that something changed. What is told is read when it is told, and only while the dashboard is open. */
 export type LiveChanges = {

@@ -4,74 +4,12 @@ import type { Readable } from 'node:stream'
 import type { Chat, Person } from './address.ts'
 import type { Anchor } from './history/past-events.ts'
 import type { GroupAdministration, GroupMember } from './group-administration.ts'
-import type { FileRef, MediaContent, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
-import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
+import type { FileRef, MediaContent, MessageEvent, MessageKey, SealedEvent } from './message.ts'
+import type { InstanceName, Jid, NetworkMessageId } from './ids.ts'
+import type { Closing } from './network/closing.ts'
+import type { OutgoingContent } from './network/outgoing-content.ts'
 import type { NetworkLabels } from './sync/labels.ts'
 import type { NoPicture, ProfilePicture } from './realtime.ts'
-
-/** Why a connection ended. `instances` decides by the cause; codes and texts are only for people. */
-export type CloseCause =
-  /** The device was removed or logged out. The session cannot be used again. */
-  | 'invalidated'
-  /** The account is locked or banned for good. The session cannot be used again, and the ban counts as a strike. */
-  | 'banned'
-  /** Banned until `until`. The ban counts as a strike; the session may still be valid afterwards. */
-  | 'temporary_ban'
-  /** The network refuses this client: outdated, bad user agent or multi-device mismatch. */
-  | 'client_refused'
-  /** Another client opened the same session. */
-  | 'replaced'
-  /** The network asks to connect again at once, as it does after a pairing. */
-  | 'restart'
-  /** All QR codes of a pairing were shown and none was scanned. */
-  | 'pairing_over'
-  /** Any other end. A later connection may succeed. */
-  | 'transient'
-
-/** Why the network could not be reached. */
-export type UnreachableCause =
-  /** A host name was not found. */
-  | 'dns'
-  /** The server, or a firewall before it, refuses connections. */
-  | 'refused'
-  /** This machine knows no way to the server. */
-  | 'no_route'
-  /** No answer came in time. */
-  | 'timeout'
-  /** The proxy cannot be used. */
-  | 'proxy'
-  /** The TLS connection failed, for example because of a certificate. */
-  | 'tls'
-  /** The server has no valid certificate of the network. */
-  | 'not_genuine'
-  /** The server that answered is not one of the network. */
-  | 'other_server'
-  /** The network itself says that it does not work. */
-  | 'away'
-  /** The connection ended without a reason. */
-  | 'broken'
-
-/** `cure` says what an operator can do. */
-export type Unreachable = { cause: UnreachableCause; cure: string }
-
-/** Why a question to the network got no answer, and what an operator can do. */
-export type Unanswered = { reason: string; cure: string }
-
-export type Closing = {
-  cause: CloseCause
-  /** The network's own code, or null when the connection just broke. */
-  code: number | null
-  /** A sentence for the operator; says what to do where something can be done. */
-  reason: string
-  /** Epoch milliseconds at which a temporary ban ends. */
-  until?: number
-  /** Only with the cause `transient`, and only if the end means that the network was not reached unless we had logged in. */
-  unreachable?: Unreachable
-  /** Where the cause alone does not say enough to a program. */
-  errorCode?: 'passkey_required' | 'version_refused' | 'server_not_genuine'
-  /** The next attempt differs from the one that was refused, so it may be made at once. */
-  mayRetryNow?: boolean
-}
 
 /** The version that the service introduces itself with to the network. Versions are numbers with dots between them. */
 export type ClientVersionState = {
@@ -125,44 +63,6 @@ export class SendError extends Error {
     this.code = options.code ?? null
   }
 }
-
-/** The message that a reply quotes; `text` is what the recipient sees of it. */
-export type QuotedMessage = { key: MessageKey; text: string }
-
-export type OutgoingFile = {
-  kind: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker'
-  /** Read from the start at every attempt. */
-  path: string
-  mimeType: string
-  fileName: string
-}
-
-export type OutgoingContent =
-  | { type: 'text'; text: string; mentions: readonly Person[]; quote: QuotedMessage | null }
-  | {
-      type: 'file'
-      file: OutgoingFile
-      /** Null for recordings and stickers. */
-      caption: string | null
-      mentions: readonly Person[]
-      quote: QuotedMessage | null
-    }
-  | {
-      type: 'location'
-      latitude: number
-      longitude: number
-      name: string | null
-      address: string | null
-      quote: QuotedMessage | null
-    }
-  /** A contact card. The phone is E.164 without the plus. */
-  | { type: 'contact'; name: string; phone: string; quote: QuotedMessage | null }
-  /** An empty emoji removes the reaction. */
-  | { type: 'reaction'; target: MessageKey; emoji: string }
-  | { type: 'edit'; target: MessageKey; text: string }
-  | { type: 'revoke'; target: MessageKey }
-  /** A personal invitation to a group. The network gave the code for the recipient; `expiresAt` is in epoch milliseconds. */
-  | { type: 'group_invite'; groupId: string; subject: string; code: string; expiresAt: number; text: string }
 
 /** `isFirst`: the service knows no earlier message of the chat. */
 export type SendOptions = { after?: Promise<unknown> | undefined; isFirst?: boolean }
@@ -265,32 +165,6 @@ export class FileError extends Error {
     this.name = 'FileError'
     this.gone = gone
   }
-}
-
-/** A stored row of the inbox. */
-export type ReceivedRow = { id: RowId; event: NetworkEvent; receivedAt: number }
-
-/**
- * New names of a person. A saved name of null was removed from the address book. `isFullSync` marks names that come with all
- * others: from the first read of the address book, or from the history.
- */
-export type PersonNames = { person: Person; pushName?: string; savedName?: string | null; isFullSync?: boolean }
-
-/** Two addresses of one person, as the server states them. */
-export type PersonPair = { phone: string; lid: string }
-
-/** Listens to what the network receives. An implementation must not throw and must return quickly. */
-export type Reception = {
-  /** The rows are stored already and come in order. After a restart the listener finds them in the inbox. */
-  onReceived(instance: InstanceName, rows: readonly ReceivedRow[]): void
-  /** Resolves when the names are stored. After a rejection the names of the address book come again with another connection. */
-  onNames(instance: InstanceName, names: readonly PersonNames[]): Promise<void> | undefined
-  /** Best effort: the network sends pairs again. */
-  onPairs(instance: InstanceName, pairs: readonly PersonPair[]): void
-  /** The network received something that belongs to no chat, such as a status, a channel or a protocol message. */
-  onPassedOver(instance: InstanceName, kind: string): void
-  /** The network delivered something again. It is confirmed again and otherwise ignored. */
-  onRepeated(instance: InstanceName): void
 }
 
 /** The slice of the network that `instances` uses. */

@@ -1,6 +1,6 @@
 // What the helpdesk shows of a message, what we know of the message, and what we must still do so that both agree.
 
-import type { MessageStatus } from './downstream.ts'
+import type { MessageStatus } from './helpdesk/message.ts'
 
 /**
  * What we know of a message:

@@ -1,6 +1,6 @@
 // Tells from a message whether Chatwoot could not deliver its callback. Chatwoot then marks the message failed by itself.
 
-import type { CallbackFailure } from '../core/downstream.ts'
+import type { CallbackFailure } from '../core/helpdesk/conversation.ts'
 
 /** A message as far as it shows that. `error` is Chatwoot's reason, which is a text of Chatwoot or one of ours. */
 type MarkedMessage = { isFailed: boolean; isToCustomer: boolean; error: string | null }

@@ -25,7 +25,7 @@ export type Call<T> = {
   read: (json: unknown, headers: Answer['headers']) => T | undefined
 }
 
-// The longest list is a hundred messages; one of them may have 150,000 characters.
+// A hundred messages of 150,000 characters fit. Readers of longer lists ask for less when an answer is too large.
 const maxAnswerBytes = 32 * 1024 * 1024
 
 export class ChatwootCalls {

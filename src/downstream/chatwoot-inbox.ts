@@ -1,10 +1,13 @@
 // Implements the helpdesk port for one inbox of a Chatwoot.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { AvatarFile, ContactsPage, ConversationsPage, ListedContact, ListedMessage } from '../core/downstream.ts'
-import type { Contact, ContactSpec, Conversation, ConversationStatus } from '../core/downstream.ts'
-import type { HelpdeskInbox, ImportConversation, MessageStatus, Opening, PendingSpec } from '../core/downstream.ts'
-import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
+import type { AvatarFile, Contact, ContactSpec, ContactsPage } from '../core/helpdesk/contact.ts'
+import type { ListedContact, ShownContact } from '../core/helpdesk/contact.ts'
+import type { Conversation, ConversationsPage, ConversationStatus } from '../core/helpdesk/conversation.ts'
+import type { ImportConversation, Opening, PendingSpec } from '../core/helpdesk/conversation.ts'
+import type { HelpdeskInbox } from '../core/downstream.ts'
+import type { MessagesPage, MessageStatus, NewlyPosted, NewMessage } from '../core/helpdesk/message.ts'
+import type { OutgoingMessage, PostedMessage } from '../core/helpdesk/message.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import { anything } from './chatwoot-calls.ts'
@@ -15,7 +18,7 @@ import { addAddress, contactFields, ensureContact } from './contact-finder.ts'
 import { removeAvatar, setAvatar } from './contacts/contact-pictures.ts'
 import { contactsPage, describeContact } from './contacts/list-contacts.ts'
 import { ensureConversation } from './conversations/conversation-finder.ts'
-import { listInbox, listNewestMessages } from './conversations/list-inbox.ts'
+import { listInbox, listMessagesFrom } from './conversations/list-inbox.ts'
 import { conversationsSince, toConversation } from './conversations/list-conversations.ts'
 import { listSourceIds } from './conversations/list-source-ids.ts'
 import { createPending } from './conversations/pending-conversation.ts'
@@ -77,8 +80,9 @@ export class ChatwootInbox implements HelpdeskInbox {
     return listInbox(this.#client, page)
   }
 
-  async newestMessages(conversationId: number, range: { newestId: number; most: number }): Promise<ListedMessage[]> {
-    return (await nullWhenGone(listNewestMessages(this.#client, conversationId, range))) ?? []
+  async messagesFrom(conversationId: number, fromId: number): Promise<MessagesPage> {
+    const page = await nullWhenGone(listMessagesFrom(this.#client, conversationId, fromId))
+    return page ?? { messages: [], isWhole: true }
   }
 
   addAddress(contactId: number, sourceId: string): Promise<boolean> {

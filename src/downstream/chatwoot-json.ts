@@ -1,7 +1,9 @@
 // Reads the answers of Chatwoot. Returns undefined for an answer that does not have the expected form.
 
-import type { CallbackSign, Conversation, ConversationStatus, MessageStatus } from '../core/downstream.ts'
-import type { ContactsPage, ListedContact, OutgoingMessage, PostedMessage, ShownContact } from '../core/downstream.ts'
+import type { CallbackSign, Conversation, ConversationStatus } from '../core/helpdesk/conversation.ts'
+import type { MessageStatus } from '../core/helpdesk/message.ts'
+import type { ContactsPage, ListedContact, ShownContact } from '../core/helpdesk/contact.ts'
+import type { OutgoingMessage, PostedMessage } from '../core/helpdesk/message.ts'
 import { callbackFailureOf } from './callback-failure.ts'
 import { readImportMark } from './import-mark.ts'
 import { asList, asObject, asText, isId, readList } from './json-values.ts'

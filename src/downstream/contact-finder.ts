@@ -1,7 +1,7 @@
 // Finds the contact of a chat in Chatwoot by exact match, takes a contact of another inbox into ours, or creates a contact.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { Contact, ContactSpec } from '../core/downstream.ts'
+import type { Contact, ContactSpec } from '../core/helpdesk/contact.ts'
 import { beginningOf } from '../lib/text/beginning-of.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
 import { readContact, readContacts, readCreatedContact } from './chatwoot-json.ts'

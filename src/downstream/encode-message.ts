@@ -1,7 +1,7 @@
 // Writes a message as the body of a request to Chatwoot: JSON, or a form when the message has files.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { NewMessage, UploadFile } from '../core/downstream.ts'
+import type { NewMessage, UploadFile } from '../core/helpdesk/message.ts'
 import { multipart } from '../lib/egress/multipart.ts'
 import type { FilePart, MultipartBody } from '../lib/egress/multipart.ts'
 import { isTooLong, maxCharacters, maxFiles } from './limits.ts'

@@ -4,7 +4,7 @@ import { DownstreamError } from '../core/downstream.ts'
 import type { DownstreamFailure } from '../core/downstream.ts'
 import type { AccountAccess } from '../core/helpdesk/helpdesk-account.ts'
 import type { Answer } from '../lib/egress/egress.ts'
-import type { EgressError } from '../lib/egress/errors.ts'
+import { EgressError } from '../lib/egress/errors.ts'
 
 /** What a call names in its path. A 404 is about it. */
 export type Subject =
@@ -42,6 +42,12 @@ export class Refusal extends DownstreamError {
 
 /** A file for the helpdesk could not be read. Chatwoot is not the cause. */
 export class UploadUnreadable extends DownstreamError {}
+
+/** Chatwoot answered with more than we read. */
+export function isTooLarge(error: unknown): boolean {
+  const cause = error instanceof DownstreamError ? error.cause : undefined
+  return cause instanceof EgressError && cause.reason === 'too_large'
+}
 
 type Body = { sentence: string; attributes: string[] } | undefined
 type Explanation = { failure: DownstreamFailure; reason: string; mayHaveHappened?: boolean }

@@ -1,6 +1,7 @@
 // The connection of one account: at most one is open, and only the open one moves the state of the account.
 
-import type { Closing, Network, NetworkSession } from '../core/network.ts'
+import type { Network, NetworkSession } from '../core/network.ts'
+import type { Closing } from '../core/network/closing.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Semaphore } from '../lib/queues/semaphore.ts'

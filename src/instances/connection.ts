@@ -8,7 +8,8 @@
 // over       → the session is worthless, or the connection was closed for good
 
 import type { InstanceName, Jid } from '../core/ids.ts'
-import type { CloseCause, Closing, Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import type { Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import type { CloseCause, Closing } from '../core/network/closing.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'

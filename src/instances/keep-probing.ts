@@ -1,7 +1,7 @@
 // Notices a connection that does not answer any more: probes it again and again, and hangs up when no answer comes.
 
 import type { InstanceName } from '../core/ids.ts'
-import type { Closing } from '../core/network.ts'
+import type { Closing } from '../core/network/closing.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'

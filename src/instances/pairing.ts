@@ -7,7 +7,8 @@
 
 import { BridgeError } from '../core/errors.ts'
 import type { InstanceName, Jid } from '../core/ids.ts'
-import type { Closing, Network, NetworkSession, PairingCode, SessionSignal } from '../core/network.ts'
+import type { Network, NetworkSession, PairingCode, SessionSignal } from '../core/network.ts'
+import type { Closing } from '../core/network/closing.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'

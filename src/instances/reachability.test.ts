@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import type { UnreachableCause } from '../core/network.ts'
+import type { UnreachableCause } from '../core/network/closing.ts'
 import { Reachability } from './reachability.ts'
 
 function setUp() {

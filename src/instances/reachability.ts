@@ -6,7 +6,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import { proxyHost } from '../core/network-proxy.ts'
-import type { Closing, Unreachable, UnreachableCause } from '../core/network.ts'
+import type { Closing, Unreachable, UnreachableCause } from '../core/network/closing.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import { getOrCreate } from '../lib/keyed.ts'

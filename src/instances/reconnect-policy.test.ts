@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import type { Closing } from '../core/network.ts'
+import type { Closing } from '../core/network/closing.ts'
 import { ReconnectPolicy } from './reconnect-policy.ts'
 
 const minute = 60_000

@@ -1,7 +1,7 @@
 // Decides how long to wait before the next attempt, by how the last connection ended.
 
 import { longestBanMs, unknownBanMs } from '../core/instance.ts'
-import type { Closing } from '../core/network.ts'
+import type { Closing } from '../core/network/closing.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 

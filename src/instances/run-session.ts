@@ -1,6 +1,7 @@
 // One session from its opening to its end: waits at the gate, opens the session, passes its signals on, and closes it.
 
-import type { Closing, Network, NetworkSession, SessionName, SessionSignal, Unreachable } from '../core/network.ts'
+import type { Network, NetworkSession, SessionName, SessionSignal } from '../core/network.ts'
+import type { Closing, Unreachable } from '../core/network/closing.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import { orAbort } from '../lib/abort.ts'
 import type { Clock } from '../lib/clock.ts'

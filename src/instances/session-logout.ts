@@ -4,7 +4,8 @@
 // telling → over when WhatsApp has confirmed the logout, or refuses the session · waiting when it fails
 // waiting → over when the logout was asked for too long ago
 
-import type { AccountNetwork, Closing } from '../core/network.ts'
+import type { AccountNetwork } from '../core/network.ts'
+import type { Closing } from '../core/network/closing.ts'
 import { orAbort } from '../lib/abort.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { instanceStates, transitions } from '../core/instance.ts'
 import type { InstanceState, InstanceTrigger } from '../core/instance.ts'
-import type { Closing } from '../core/network.ts'
+import type { Closing } from '../core/network/closing.ts'
 import { StateLog } from './state-log.ts'
 
 const [debug, info, warn] = [20, 30, 40]

@@ -4,7 +4,7 @@ import type { InstanceName } from '../core/ids.ts'
 import { reasonOfTrigger } from '../core/instance.ts'
 import type { InstanceState, InstanceTrigger } from '../core/instance.ts'
 import { lastErrorCodeOf } from '../core/last-error.ts'
-import type { Closing } from '../core/network.ts'
+import type { Closing } from '../core/network/closing.ts'
 import type { Log } from '../lib/log.ts'
 
 type Change = { instance: InstanceName; from: InstanceState; to: InstanceState; trigger: InstanceTrigger }
@@ -13,7 +13,7 @@ export type Why = Closing | string
 
 const attempts: ReadonlySet<InstanceTrigger> = new Set(['attempt', 'dropped'])
 
-export type SeenState = {
+type SeenState = {
   instance: InstanceName
   state: InstanceState
   reason: string

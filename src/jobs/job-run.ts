@@ -17,11 +17,11 @@ import { isStorageAway } from '../storage/is-storage-away.ts'
 import type { JobStore } from '../storage/stores/jobs/job-store.ts'
 
 export type JobRunDeps = {
-  store: Pick<JobStore, 'begin' | 'end'>
-  /** Called with a job that is stored, whenever its status or its progress changes. */
-  onChanged?: ((job: Job) => void) | undefined
+  store: Pick<JobStore, 'begin' | 'end' | 'find'>
   clock: Clock
   log: Log
+  /** Called with a job that is stored, whenever its status or its progress changes. */
+  onChanged?: ((job: Job) => void) | undefined
 }
 
 const pauses = { firstMs: 1000, ceilingMs: 30_000 }
@@ -104,7 +104,7 @@ export class JobRun {
     const end = await this.#work()
     if (!end) return
     const { failure, ...facts } = end
-    const stored = await this.#untilStored(() => store.end(this.#job.id, facts))
+    const stored = await this.#untilStored(() => this.#storeEnd(facts))
     if (!stored) return
     // The answer to the cancellation was lost, but not the cancellation.
     if (!stored.value) throw cancelled()
@@ -133,9 +133,12 @@ export class JobRun {
     }
   }
 
-  #change(changes: Parameters<typeof changeJob>[1]): void {
-    this.#job = changeJob(this.#job, changes)
-    this.#deps.onChanged?.(this.#job)
+  /** False when the job has ended otherwise. True also when only the answer to an earlier try was lost. */
+  async #storeEnd(end: JobEnd): Promise<boolean> {
+    const { store } = this.#deps
+    if (await store.end(this.#job.id, end)) return true
+    const stored = await store.find(this.#job.id)
+    return stored?.status === end.status && stored.endedAt === end.endedAt
   }
 
   #explain(error: unknown): BridgeError {
@@ -143,6 +146,11 @@ export class JobRun {
     const { id, type, instance } = this.#job
     this.#deps.log.error({ err: error, job: id, type, instance }, 'a job failed')
     return new BridgeError('SERVICE_INTERNAL', 'the job failed; the log says why', { cause: error })
+  }
+
+  #change(changes: Parameters<typeof changeJob>[1]): void {
+    this.#job = changeJob(this.#job, changes)
+    this.#deps.onChanged?.(this.#job)
   }
 
   /** Repeats the work while storage does not answer. Undefined when the run was stopped. */

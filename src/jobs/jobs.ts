@@ -93,13 +93,13 @@ export class Jobs implements PerInstance {
   /** Newest first. */
   async list(instance?: InstanceName): Promise<Job[]> {
     const stored = await this.#deps.store.list(mostListed, instance)
-    return stored.map((job) => this.#withProgress(job))
+    return stored.map((job) => this.#asKnown(job))
   }
 
   async get(id: string): Promise<Job> {
     const job = await this.#deps.store.find(id)
     if (!job) throw noJob(id)
-    return this.#withProgress(job)
+    return this.#asKnown(job)
   }
 
   /** Stores the end of the job first, then stops its run. The audit entries are stored with the end. */
@@ -176,9 +176,12 @@ export class Jobs implements PerInstance {
     return this.#runs.get(instance)?.find(({ job }) => job.id === id)
   }
 
-  #withProgress(stored: Job): Job {
-    const run = stored.endedAt === null ? this.#find(stored) : undefined
-    return run ? changeJob(stored, { progress: run.job.progress }) : stored
+  /** The job with the progress of its run. It has ended when its run knows that: until then another one is refused. */
+  #asKnown(stored: Job): Job {
+    const run = this.#find(stored)
+    if (!run) return stored
+    if (stored.endedAt !== null) return run.isStopped ? stored : run.job
+    return changeJob(stored, { progress: run.job.progress })
   }
 
   #drop(run: JobRun): void {

@@ -1,7 +1,8 @@
 // Posts notices to the conversation of an instance's operations contact, tries again, and removes them.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { HelpdeskInbox, UploadFile } from '../core/downstream.ts'
+import type { HelpdeskInbox } from '../core/downstream.ts'
+import type { UploadFile } from '../core/helpdesk/message.ts'
 import type { InstanceName } from '../core/ids.ts'
 import { operationsContactOf } from '../core/helpdesk/operations-contact.ts'
 import { sleep } from '../lib/clock.ts'

@@ -80,6 +80,14 @@ describe('a listener', () => {
     )
   })
 
+  test('that missed nothing gets nothing again', () => {
+    const { join, say, numbers } = setUp()
+    const { ear } = join()
+    say(1)
+    say(2)
+    assert.deepEqual(numbers(join(ear.ids.at(-1)).ear), [])
+  })
+
   test('that heard only hello gets what it missed, too', () => {
     const { join, say, numbers } = setUp()
     const { ear, leave } = join()
@@ -163,6 +171,7 @@ describe('a listener', () => {
   test('is told that the service stops', () => {
     const { hub, join, clock } = setUp()
     const { ear } = join()
+    hub.publishLatest('instance', 'a', () => ({}))
     hub.close()
     assert.deepEqual([ear.heard.at(-1), ear.isEnded, clock.pending], [['bye', { reason: 'stopping' }], true, 0])
     assert.throws(() => join(), { code: 'SERVICE_STOPPING' })
@@ -181,10 +190,11 @@ test('the thirty-third listener is refused, until another one leaves', () => {
 
 describe('without a listener', () => {
   test('nothing is read', () => {
-    const { hub } = setUp()
-    hub.publish('alert', () => assert.fail('read without a listener'))
-    hub.publishLatest('instance', 'a', () => assert.fail('read without a listener'))
-    assert.equal(hub.isCollecting, false)
+    const { hub, clock } = setUp()
+    let reads = 0
+    hub.publish('alert', () => reads++)
+    hub.publishLatest('instance', 'a', () => reads++)
+    assert.deepEqual([reads, hub.isCollecting, clock.pending], [0, false, 0])
   })
 
   test('events are kept for a minute; after that a listener is told to start anew', async () => {
@@ -206,6 +216,15 @@ describe('without a listener', () => {
       ['hello', 'reset'],
     )
     assert.deepEqual(clock.pending, 1, 'only the comment is planned')
+  })
+
+  test('for less than a minute, the hub goes on collecting for the next listener', async () => {
+    const { clock, hub, join } = setUp()
+    join().leave()
+    await clock.advance(30_000)
+    join()
+    await clock.advance(45_000)
+    assert.equal(hub.isCollecting, true)
   })
 })
 
@@ -235,6 +254,7 @@ describe('changes of one key', () => {
     await clock.advance(1)
     assert.deepEqual([told(), reads], [[1, 4, 4], 3])
     change()
+    assert.deepEqual(told(), [1, 4, 4], 'the change a moment ago was told at the end of its second')
     await clock.advance(1000)
     assert.deepEqual(told(), [1, 4, 4, 5])
     await clock.advance(5000)

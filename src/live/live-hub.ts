@@ -12,6 +12,7 @@ import type { Log } from '../lib/log.ts'
 import { EventRing, formatEvent } from './event-ring.ts'
 import { LatestOnly } from './latest-only.ts'
 
+/** expired: the session with which the listener was let in has ended. */
 export type ByeReason = 'stopping' | 'slow' | 'expired'
 
 /** The connection of a listener. */

@@ -7,14 +7,14 @@ import { proxyHost } from '../core/network-proxy.ts'
 import type {
   Network,
   NetworkSession,
-  Reception,
-  OutgoingContent,
   SessionName,
   SessionSignal,
   UnsealedContent,
   Unsealing,
-  Unanswered,
 } from '../core/network.ts'
+import type { Reception } from '../core/network/reception.ts'
+import type { OutgoingContent } from '../core/network/outgoing-content.ts'
+import type { Unanswered } from '../core/network/closing.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { LabelReception } from '../core/sync/labels.ts'
 import type { RealtimeReception } from '../core/realtime.ts'

@@ -9,20 +9,19 @@ import type { NetworkLabels } from '../core/sync/labels.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type {
-  Closing,
   GroupInfo,
   NetworkRestriction,
   NetworkSession,
-  OutgoingContent,
   PairingCode,
   SendOptions,
   Sent,
   SessionSignal,
 } from '../core/network.ts'
+import type { Closing } from '../core/network/closing.ts'
+import type { OutgoingContent } from '../core/network/outgoing-content.ts'
 import type { NoPicture, ProfilePicture } from '../core/realtime.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
-import { BacklogDrain } from './connection/backlog-drain.ts'
 import {
   closingOf,
   explained,
@@ -32,7 +31,6 @@ import {
 } from './connection/close-causes.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { failQueries, terminate } from './connection/open-socket.ts'
-import { askForMissingSalt } from './connection/missing-salt.ts'
 import { PairingOffer } from './connection/pairing-offer.ts'
 import { saveCredsOnUpdate } from './connection/save-creds.ts'
 import { SessionEvents } from './connection/session-events.ts'
@@ -40,6 +38,7 @@ import { SessionPhase } from './connection/session-phase.ts'
 import { SessionSignals } from './connection/session-signals.ts'
 import { wayOf } from './connection/socket-config.ts'
 import { renewFile } from './files/renewal.ts'
+import { continueAfterBacklog, followLogin } from './follow-login.ts'
 import { openConnection } from './open-connection.ts'
 import type { Connection, ConnectionDeps } from './open-connection.ts'
 import { labelsInside } from './labels/labels-inside.ts'
@@ -218,7 +217,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   #listen(): void {
     const { creds, endpoint, clock } = this.#deps
-    const { socket, connectionKeys, phoneMessages, labels, names, inside } = this.#connection
+    const { socket, connectionKeys } = this.#connection
     const events = new SessionEvents({
       socket,
       creds,
@@ -232,39 +231,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       },
       end: this.#end.bind(this),
       onDrained: () => {
-        void inside(() => phoneMessages.resume().catch(ignoreRejection))
-        void inside(() => askForMissingSalt(socket).catch(ignoreRejection))
-        inside(() => {
-          labels.begin()
-        })
-        void inside(() => names.readMissed().catch(ignoreRejection))
+        continueAfterBacklog(this.#connection)
       },
     })
     events.listen()
-    this.#followLogin(events)
-  }
-
-  #followLogin(events: SessionEvents): void {
-    const { account, clock, isLeaving } = this.#deps
-    const { socket, journal } = this.#connection
-    if (isLeaving) {
-      // The library prepares the connection before it reports the login. A logout need not wait for that.
-      socket.ws.on('CB:success', events.loggedIn.bind(events))
-      return
-    }
-    const drain = new BacklogDrain({
-      socket,
-      clock,
-      isStorageAway: () => account.keys.isStorageAway,
-      unstored: () => journal.unstoredBacklog,
-      gone: this.#gone.signal,
-      onBegin: journal.backlogBegins.bind(journal),
-      onEnd: () => {
-        journal.backlogEnds()
-        events.backlogEnded()
-      },
-    })
-    drain.listen()
+    followLogin(events, this.#connection, { ...this.#deps, gone: this.#gone.signal })
   }
 
   /** Only the first reason counts. First nothing leaves any more, then the last writes are stored, then `closed` is given. */

@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import { calm } from '../../sim/helpdesk/settings.ts'
 import { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
+import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { InboxWorker } from '../../src/bridge/inbound/inbox-worker.ts'
@@ -39,7 +40,7 @@ const unlistedParts = new Map([
 
 /** What the steps of openUsed() leave traces in. */
 const usedParts = [
-  'src/bridge/conversations/conversation-directory.ts',
+  'src/bridge/conversations/conversation-memory.ts',
   'src/bridge/conversations/offered-choices.ts',
   'src/bridge/inbound/compose/group-headers.ts',
   'src/bridge/inbound/files/file-fetcher.ts',
@@ -72,7 +73,7 @@ const usedParts = [
   'src/setup/checks/setup-watch.ts',
 ]
 
-type Used = { service: Service; helpdesk: SimHelpdesk }
+type Used = { service: Service; helpdesk: SimHelpdesk; phone: SimPhone; bob: SimPerson; conversation: number }
 
 /** A service whose instance has received texts, a group message and a file, has sent messages, and is restricted. */
 async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
@@ -121,7 +122,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
   ]
   const conversations: number[] = []
   for (const { id } of sent) {
-    const { conversationId } = await helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 20_000)
+    const { conversationId } = await helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id)
     conversations.push(conversationId)
   }
   const channel = { webhook_url: `${service.app.url}${path}/webhook` }
@@ -130,7 +131,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
   // The service caches the context of a chat only when Bob has no unread message, so it takes several answers.
   for (const content of ['hello', 'again', 'and again']) {
     await agent.post(`/conversations/${conversations[0]}/messages`, { content, message_type: 'outgoing' })
-    await bob.messages.waitFor(`"${content}"`, ({ message }) => textOfMessage(message) === content, 20_000)
+    await bob.messages.waitFor(`"${content}"`, ({ message }) => textOfMessage(message) === content)
   }
   phone.user.restrictedUntil = Date.now() + 3_600_000
   network.fault({ kind: 'ack_error', code: 463, times: 2 })
@@ -144,22 +145,22 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     60_000,
   )
   await service.app.workers.get('setup-watch')?.tick()
-  bob.typing(phone)
-  await helpdesk.waitForConversation(
-    ({ id, contactTypingSince }) => id === conversations[0] && contactTypingSince !== null,
-    20_000,
-  )
   for (let n = 1; n <= 20; n++) phone.labels.create(`label ${n}`)
   await agent.post(`/conversations/${conversations[0]}/labels`, { labels: ['one-more'] })
   const limit = `service_realtime_events_total{feature="labels",result="limit",instance="${name}"}`
   await waitUntil('there is a label too many', async () => (await service.get('/metrics')).text.includes(limit))
-  await leaveReceipts(service, helpdesk, bob)
   assert.equal((await service.get(`${path}/numbers/5511888880001`)).status, 200)
-  return { service, helpdesk }
+  return { service, helpdesk, phone, bob, conversation: conversations[0] ?? 0 }
 }
 
-/** One receipt waits for its message, and the status of another message cannot be set. */
-async function leaveReceipts(service: Service, helpdesk: SimHelpdesk, bob: SimPerson): Promise<void> {
+/** Bob types: that is forgotten after a silence of 25 s. */
+async function leaveTyping({ helpdesk, phone, bob, conversation }: Used): Promise<void> {
+  bob.typing(phone)
+  await helpdesk.waitForConversation(({ id, contactTypingSince }) => id === conversation && contactTypingSince !== null)
+}
+
+/** One receipt waits a minute for its message, and the status of another message cannot be set. */
+async function leaveReceipts({ service, helpdesk, bob }: Used): Promise<void> {
   const hello = bob.messages.entries.find(({ message }) => textOfMessage(message) === 'hello')
   assert.ok(hello)
   await helpdesk.fault({ kind: 'status', status: 500, method: 'PATCH', path: /\/messages\/\d+$/ })
@@ -170,7 +171,8 @@ async function leaveReceipts(service: Service, helpdesk: SimHelpdesk, bob: SimPe
 }
 
 /** Resolves when what was caused by the last message is done: nothing new is kept for a while. */
-async function settled(memory: InstanceMemory, { service, helpdesk }: Used): Promise<void> {
+async function settled(memory: InstanceMemory, used: Used): Promise<void> {
+  const { service, helpdesk } = used
   await waitUntil('all messages are sent', async () => {
     return ((await service.get(`${path}/outbox`)).body as { sent: number }).sent === 3
   })
@@ -188,6 +190,9 @@ async function settled(memory: InstanceMemory, { service, helpdesk }: Used): Pro
     before = await memory.files()
     return before.join() === known.join()
   })
+  // What is forgotten by itself soon comes last: a busy machine needs long for the looks before.
+  await leaveReceipts(used)
+  await leaveTyping(used)
   await callFromAnotherClock(service, helpdesk)
   await callWithAnotherSecret(service)
 }

@@ -20,15 +20,15 @@ describe('npm run adopt', { concurrency: 2 }, () => {
     assert.equal(asked.code, 1)
     assert.match(
       asked.output,
-      /^2 contacts of the inbox have a conversation\.\n {2}1 can be taken over, 0 are taken over/,
+      /^The inbox has 2 contacts with a conversation\.\n {2}1 can be taken over, 0 are taken over/,
     )
-    assert.match(asked.output, /^ {2}1 older messages can be quoted then\.$/m)
-    assert.match(asked.output, /^ {2}1 of evolution itself are left alone\.$/m)
+    assert.match(asked.output, /^ {2}Older messages that can be quoted then: 1\.$/m)
+    assert.match(asked.output, /^ {2}1 contact made by evolution for itself: left alone\.$/m)
     assert.equal(asked.errors, 'There is no terminal to ask: repeat the command with --yes.\n')
     assert.deepEqual((await world.stored()).flat(), [], 'nothing was changed')
     const done = await adopt(world, '--from', 'evolution', '--instance', 'n0', '--yes')
     assert.deepEqual([done.code, done.errors], [0, ''])
-    assert.match(done.output, /\n✓ 1 contact taken over, 1 conversations in use, 1 older messages known\.\n$/)
+    assert.match(done.output, /\n✓ 1 contact taken over, 1 conversation in use, 1 older message known\.\n$/)
     const message = await world.arrived(world.bob.text(world.phone, 'hi'))
     assert.equal(message.conversationId, bob.conversations[0])
     const again = await adopt(world, '--from', 'evolution', '--instance', 'n0')

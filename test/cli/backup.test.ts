@@ -45,6 +45,8 @@ async function sentAfterBackup({ world, backup }: Stage): Promise<number[]> {
   const hello = await world.write('hello')
   await world.received('hello')
   assert.ok(hello > 0)
+  // A message whose acknowledgement the connection does not bring would wait, too.
+  await waitUntil('it is stored as sent', async () => (await world.outbox())['sent'] === 1)
   await world.disconnect()
   const waiting = [await world.write('one'), await world.write('two')]
   await waitUntil('both wait', async () => (await world.outbox())['pending'] === 2)

@@ -7,7 +7,7 @@ import { apiToken } from '../harness/service.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { World } from '../harness/world.ts'
 import type { WorldOptions } from '../harness/world.ts'
-import { CliProcess } from './harness/cli-process.ts'
+import { CliProcess, patienceMs } from './harness/cli-process.ts'
 import { lastPicture, readDrawnQr } from './harness/read-drawn-qr.ts'
 
 const token = { SERVICE_API_TOKEN: apiToken }
@@ -23,11 +23,12 @@ async function setUp(options: Omit<WorldOptions, 'accounts'> = {}) {
 /** The text of the code that stands in the terminal, once it differs from the other one. */
 async function codeIn(program: CliProcess, other?: string): Promise<string> {
   let code = ''
-  await waitUntil('the program draws a code', () => {
+  const isDrawn = () => {
     const lines = lastPicture(program.output)
     code = (lines.length > 0 ? readDrawnQr(lines, true) : null) ?? ''
     return code !== '' && code !== other
-  })
+  }
+  await waitUntil('the program draws a code', isDrawn, { timeoutMs: patienceMs, instead: () => program.output })
   return code
 }
 

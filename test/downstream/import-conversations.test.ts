@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
-import type { PendingSpec } from '../../src/core/downstream.ts'
+import type { PendingSpec } from '../../src/core/helpdesk/conversation.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
 import { HelpdeskBed, person, text } from './harness/helpdesk-bed.ts'

@@ -72,7 +72,8 @@ async function newSqliteFile(template?: string): Promise<TestLocation> {
 
 async function newPostgresDatabase(template = 'template1'): Promise<TestLocation> {
   const name = `causeway_${randomBytes(8).toString('hex')}`
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  // Copying the files takes half of the time that writing their pages to the log takes.
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
   const url = new URL(serverUrl())
   url.pathname = `/${name}`
   return {

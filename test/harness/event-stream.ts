@@ -1,5 +1,6 @@
 // A listener of GET /api/events: reads the stream as it comes, over real HTTP.
 
+import { apiToken } from './service.ts'
 import { waitUntil } from './wait-until.ts'
 
 export type StreamEvent = { id: string | undefined; event: string; data: Record<string, unknown> }
@@ -24,7 +25,7 @@ export class EventStream {
     const hangUp = new AbortController()
     const response = await fetch(`${url}/api/events`, {
       headers: {
-        authorization: 'Bearer test-token',
+        authorization: `Bearer ${apiToken}`,
         ...(lastId !== undefined && { 'last-event-id': lastId }),
         ...headers,
       },

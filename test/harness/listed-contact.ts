@@ -1,6 +1,6 @@
 // A contact as the helpdesk lists it, for tests that name only what matters to them.
 
-import type { ListedContact } from '../../src/core/downstream.ts'
+import type { ListedContact } from '../../src/core/helpdesk/contact.ts'
 
 export function listedContact(facts: Pick<ListedContact, 'id'> & Partial<ListedContact>): ListedContact {
   return {

@@ -1,6 +1,7 @@
 // A clock that stands still until a test moves it.
 
 import type { Clock } from '../../src/lib/clock.ts'
+import { waitUntil } from './wait-until.ts'
 
 type Timer = { at: number; order: number; work: () => void }
 
@@ -56,6 +57,20 @@ export class ManualClock implements Clock {
       await turn()
     }
     this.#elapsed = target
+  }
+
+  /** Time passes in steps until the promise has settled. What it waits for may set its timers later. */
+  async advanceUntil<T>(settling: Promise<T>, stepMs = 500): Promise<T> {
+    let isSettled = false
+    const note = () => {
+      isSettled = true
+    }
+    settling.then(note, note)
+    await waitUntil('the promise has settled', async () => {
+      await this.advance(stepMs)
+      return isSettled
+    })
+    return settling
   }
 
   #nextDue(target: number): Timer | undefined {

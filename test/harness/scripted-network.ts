@@ -1,7 +1,8 @@
 // A network for tests of accounts that does nothing by itself: the test says what the network says.
 
 import assert from 'node:assert/strict'
-import type { AccountNetwork, CloseCause, NetworkSession, SessionName, SessionSignal } from '../../src/core/network.ts'
+import type { AccountNetwork, NetworkSession, SessionName, SessionSignal } from '../../src/core/network.ts'
+import type { CloseCause } from '../../src/core/network/closing.ts'
 
 export const jid = '5511999990001@s.whatsapp.net'
 export const paired: SessionSignal = { kind: 'paired', jid }

@@ -7,29 +7,32 @@ import type { CompanionDevice } from '../../sim/network/server/companion-device.
 import type { AgentWorld } from './agent-world.ts'
 import { waitUntil } from './wait-until.ts'
 
+/** What these functions need of a world. */
+type TypingWorld = Pick<AgentWorld, 'network' | 'helpdesk' | 'phone' | 'bob' | 'agent' | 'arrived' | 'metric'>
+
 type Result = 'ok' | 'no_contact' | 'no_conv' | 'throttled' | 'ds_error'
 const results: readonly Result[] = ['ok', 'no_contact', 'no_conv', 'throttled', 'ds_error']
 
 /** The linked client of the first account, as the server knows it. */
-export function deviceOf(world: AgentWorld): CompanionDevice {
+export function deviceOf(world: TypingWorld): CompanionDevice {
   const [device] = world.phone.companions
   assert.ok(device)
   return device
 }
 
 /** The subscriptions that reached the server, as addresses. */
-export function subscriptionsOf(world: AgentWorld): (string | undefined)[] {
+export function subscriptionsOf(world: TypingWorld): (string | undefined)[] {
   const sent = world.network.log.find({ tag: 'presence' }).filter(({ direction }) => direction === 'in')
   return sent.filter(({ attrs }) => attrs['type'] === 'subscribe').map(({ attrs }) => attrs['to'])
 }
 
 /** The customer writes, so that the helpdesk has a conversation; its id. */
-export async function opened(world: AgentWorld, person: SimPerson = world.bob): Promise<number> {
+export async function opened(world: TypingWorld, person: SimPerson = world.bob): Promise<number> {
   return (await world.arrived(person.text(world.phone, 'hello'))).conversationId
 }
 
 /** An agent types in the conversation and stops. The account comes online and subscribes to the customer. */
-export async function agentActs(world: AgentWorld, conversation: number): Promise<void> {
+export async function agentActs(world: TypingWorld, conversation: number): Promise<void> {
   for (const typing_status of ['on', 'off']) {
     await world.agent.post(`/conversations/${conversation}/toggle_typing_status`, { typing_status })
   }
@@ -37,7 +40,7 @@ export async function agentActs(world: AgentWorld, conversation: number): Promis
 }
 
 /** A conversation whose customer is heard when he types. */
-export async function watched(world: AgentWorld, person: SimPerson = world.bob): Promise<number> {
+export async function watched(world: TypingWorld, person: SimPerson = world.bob): Promise<number> {
   const conversation = await opened(world, person)
   await agentActs(world, conversation)
   const isSubscribed = () => deviceOf(world).subscriptions.has(person.user)
@@ -45,15 +48,18 @@ export async function watched(world: AgentWorld, person: SimPerson = world.bob):
   return conversation
 }
 
-/** The helpdesk shows that the contact of the conversation types, or no longer does. A silence of 25 s takes longer. */
-export async function shows(world: AgentWorld, conversation: number, isTyping: boolean): Promise<SeenConversation> {
+/** Shorter than the silence of 25 s after which typing ends by itself. */
+const silenceMs = 20_000
+
+/** The helpdesk shows that the contact of the conversation types, or no longer does. */
+export async function shows(world: TypingWorld, conversation: number, isTyping: boolean): Promise<SeenConversation> {
   const matches = ({ id, contactTypingSince }: SeenConversation) =>
     id === conversation && (contactTypingSince !== null) === isTyping
-  return world.helpdesk.waitForConversation(matches, 8000)
+  return world.helpdesk.waitForConversation(matches, isTyping ? undefined : silenceMs)
 }
 
 /** How often typing was counted, by result, once each of these counts is reached. */
-export async function counted(world: AgentWorld, wanted: Partial<Record<Result, number>>): Promise<void> {
+export async function counted(world: TypingWorld, wanted: Partial<Record<Result, number>>): Promise<void> {
   let seen: Partial<Record<Result, number>> = {}
   const holds = async () => {
     seen = {}
@@ -68,7 +74,7 @@ export async function counted(world: AgentWorld, wanted: Partial<Record<Result, 
 }
 
 /** The requests that show typing, with their status. */
-export function typingRequests(world: AgentWorld): number[] {
+export function typingRequests(world: TypingWorld): number[] {
   return world.helpdesk.requests
     .filter(({ path }) => path.includes('/toggle_typing?') || path.endsWith('/toggle_typing'))
     .map(({ status }) => status)

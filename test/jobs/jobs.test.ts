@@ -263,6 +263,29 @@ for (const engine of engines) {
       assert.equal((await completed).status, 'completed')
     })
 
+    test('a job whose end is stored without an answer runs until its run knows of the end, and has completed then', async () => {
+      await using opened = await openDatabase(engine)
+      await using bed = await JobsBed.start(opened.database)
+      const { job, completed } = await bed.jobs.add('shop', all)
+      const run = await bed.runner.waitForRun('shop')
+      bed.store.isAway = bed.store.losesAnswers = true
+      run.resolve(sampleResult)
+      await waitUntil('the answer is lost', () => bed.store.failures === 1)
+      assert.deepEqual(await bed.statuses(), ['completed'])
+      // What a caller sees fits the answer to the next request.
+      assert.deepEqual(
+        [(await bed.jobs.get(job.id)).status, (await bed.jobs.list())[0]?.status],
+        ['running', 'running'],
+      )
+      await assert.rejects(bed.jobs.add('shop', all), refused('SERVICE_JOB_RUNNING', job.id))
+      bed.store.isAway = false
+      await bed.clock.advance(2000)
+      const ended = await completed
+      assert.deepEqual([ended.status, ended.result], ['completed', sampleResult])
+      assert.deepEqual(await bed.jobs.get(job.id), ended)
+      await bed.jobs.add('shop', all)
+    })
+
     test('a run that storage interrupts is repeated', async () => {
       await using opened = await openDatabase(engine)
       await using bed = await JobsBed.start(opened.database)

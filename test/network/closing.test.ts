@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CloseCause } from '../../src/core/network.ts'
+import type { CloseCause } from '../../src/core/network/closing.ts'
 import { closingOf } from '../../src/network/connection/close-causes.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -126,8 +126,8 @@ test('a second connection of the same device replaces the first, which closes wi
   await bed.linked('s')
   const first = await bed.online('s')
   const second = await bed.online('s')
-  await second.session.probe(5_000)
-  await assert.rejects(first.session.probe(5_000), /ended/)
+  await second.session.probe(60_000)
+  await assert.rejects(first.session.probe(60_000), /ended/)
   assert.deepEqual(first.kinds, ['authenticated', 'drained'])
 })
 

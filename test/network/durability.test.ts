@@ -92,8 +92,7 @@ test('`paired` waits for storage, and so does `closed`', async () => {
   assert.deepEqual(line.kinds, ['qr'])
   assert.equal(phone.companions.length, 0, 'the network has not been told yet')
   keys.down = false
-  await clock.advance(2_000)
-  await linked
+  await clock.advanceUntil(linked)
   await line.closing()
   assert.deepEqual(line.kinds, ['qr', 'paired', 'closed'])
   await bed.online('s')
@@ -168,8 +167,6 @@ test('a shutdown does not wait for storage that is away, and acknowledges nothin
   keys.down = true
   const { id } = bob.text(phone, 'held')
   await waitUntil('storage has refused', () => keys.refused > 0)
-  const disposed = bed.network[Symbol.asyncDispose]()
-  await clock.advance(5_000)
-  await disposed
+  await clock.advanceUntil(bed.network[Symbol.asyncDispose]())
   assert.deepEqual(phone.companion.books.unacknowledgedIds(), [id])
 })

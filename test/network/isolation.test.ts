@@ -18,7 +18,7 @@ test('a thrown signal handler is logged and nothing else', async () => {
     throw new Error('the supervisor stumbles')
   })
   await waitUntil('three signals failed', () => bed.logs.withMessage('signal handler failed').length >= 2)
-  await session.probe(5_000)
+  await session.probe(60_000)
   assert.equal(phone.companion.isConnected, true)
 })
 
@@ -36,8 +36,8 @@ test('an event the library cannot handle does not end the session', async () => 
     content: [offer],
   })
   await waitUntil('a failure was reported', () => bed.logs.withMessage('network event not handled').length > 0)
-  await line.session.probe(5_000)
-  await neighbour.session.probe(5_000)
+  await line.session.probe(60_000)
+  await neighbour.session.probe(60_000)
 })
 
 test('an unreadable frame ends its own session only', async () => {
@@ -56,7 +56,7 @@ test('an unreadable frame ends its own session only', async () => {
   const { cause, reason } = await line.closing()
   assert.equal(cause, 'transient')
   assert.match(reason, /unreadable/)
-  await neighbour.session.probe(5_000)
+  await neighbour.session.probe(60_000)
   assert.deepEqual(neighbour.kinds, ['authenticated', 'drained'])
   await bed.online('s')
 })

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LabelChange, LabelNews } from '../../src/core/sync/labels.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { proto } from '../../sim/network/library.ts'
+import { LeapingClock } from '../harness/leaping-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
 
@@ -49,8 +51,8 @@ class Stored {
   }
 }
 
-async function openBed(stored: Stored, isBusiness = true) {
-  const bed = await Bed.open({ sim: { isBusiness }, network: { reception: stored.reception } })
+async function openBed(stored: Stored, { isBusiness = true, clock = systemClock } = {}) {
+  const bed = await Bed.open({ sim: { isBusiness }, clock, network: { reception: stored.reception } })
   const phone = await bed.linked('s')
   return { bed, phone, bob: bed.sim.person({ phone: '5511888880001', pushName: 'Bob' }) }
 }
@@ -151,6 +153,43 @@ test('a change that the server refuses because another device was faster fails, 
   await waitUntil('a later change of the phone is known', () => stored.chats.size === 0)
 })
 
+test('labels that cannot be read at first are read later on the same connection', async () => {
+  const stored = new Stored()
+  const clock = new LeapingClock()
+  const { bed: opened, phone } = await openBed(stored, { clock })
+  await using bed = opened
+  phone.labels.create('VIP')
+  bed.sim.fault({ kind: 'query_error', query: 'w:sync:app:state set sync', code: 503, times: Infinity })
+  const { session } = await bed.online('s')
+  const failures = () => bed.logs.withMessage('labels were not read').length
+  await waitUntil('the labels are asked for again and again', async () => {
+    await clock.advance(60_000)
+    return failures() >= 5
+  })
+  bed.sim.faults.clear()
+  await waitUntil('the labels are read', async () => {
+    await clock.advance(60_000)
+    return session.labels.isRead
+  })
+  assert.deepEqual([...stored.names.values()], ['VIP'])
+})
+
+test('the first news of a link say so, and only they', async () => {
+  const stored = new Stored()
+  const { bed: opened } = await openBed(stored)
+  await using bed = opened
+  const line = await bed.online('s')
+  await read(stored)
+  await line.session.labels.refresh()
+  await line.session.close()
+  await bed.online('s')
+  await read(stored, 2)
+  assert.deepEqual(
+    stored.news.map(({ isNewLink }) => isNewLink),
+    [true, false],
+  )
+})
+
 test('lists of WhatsApp such as favourites are no labels', async () => {
   const stored = new Stored()
   const { bed: opened, phone } = await openBed(stored)
@@ -165,7 +204,7 @@ test('lists of WhatsApp such as favourites are no labels', async () => {
 
 test('an account without WhatsApp Business has no labels', async () => {
   const stored = new Stored()
-  const { bed: opened, phone } = await openBed(stored, false)
+  const { bed: opened, phone } = await openBed(stored, { isBusiness: false })
   await using bed = opened
   phone.labels.create('VIP')
   const { session } = await bed.online('s')

@@ -43,7 +43,7 @@ for (const [name, start] of proxies) {
     await using proxy = await start()
     await through(proxy.url, async (bed, relay) => {
       const line = await bed.online('s')
-      await line.session.probe(5_000)
+      await line.session.probe(60_000)
       assert.deepEqual([proxy.targets.length, relay.count], [1, 1])
     })
   })

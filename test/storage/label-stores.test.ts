@@ -47,7 +47,8 @@ for (const engine of engines) {
         noChats,
       )
       await labels.update('other', { ...nothing, labelled: [ann] }, noChats)
-      assert.deepEqual((await labels.chatsWith('shop', ['1'])).sort(), [ann.jid, bob.jid])
+      const jids = (await labels.chatsWith('shop', ['1'])).map(({ jid }) => jid)
+      assert.deepEqual(jids.sort(), [ann.jid, bob.jid])
       assert.equal((await labels.labelsOf('shop', [bob.jid])).length, 2)
       await labels.update('shop', { ...nothing, unlabelled: [bob] }, noChats)
       assert.deepEqual(await labels.labelsOf('shop', [bob.jid]), [{ ...bob, labelId: '2' }])
@@ -86,6 +87,22 @@ for (const engine of engines) {
       assert.equal(await agreements.nextDueAt('shop'), 9000)
       assert.equal(await agreements.nextDueAt('other'), null)
       assert.deepEqual(await agreements.due('shop', 9000, 10), [{ chat: 'p1', agreement, mark: 'b', attempts: 3 }])
+    })
+
+    test('agreements are forgotten with the news of a new link, and only those of the instance', async () => {
+      await using stage = await open()
+      const { labels, agreements } = stage
+      for (const instance of ['shop', 'other']) {
+        await agreements.markDue(instance, { chats: ['p1'], mark: 'a', at: 1000 })
+        await agreements.settle({ instance, chat: 'p1' }, agreement, 'a', null)
+      }
+      const due = { chats: ['p1'], mark: 'b', at: 2000, forgetsAgreements: true }
+      await labels.update('shop', { ...nothing, isWhole: true }, due)
+      const none = { destination: null, conversationId: null, titles: [] }
+      assert.deepEqual(await agreements.due('shop', 2000, 10), [
+        { chat: 'p1', agreement: none, mark: 'b', attempts: 0 },
+      ])
+      assert.deepEqual(await agreements.find({ instance: 'other', chat: 'p1' }), agreement)
     })
 
     test('a look that was put off by a clock that was ahead is due now', async () => {

@@ -46,6 +46,7 @@ const allowed: Readonly<Record<string, string>> = {
   'InboxStore.dropOrphans': 'looks through what waits for the helpdesk, once an hour',
   'BridgedStore.chats': 'reads all chats of the instance, once for each import of all chats',
   'PeopleStore.countNamed': 'counts the named people of an instance, once for each import of the address book',
+  'AuditStore.listByKey': 'looks through the entries of an instance by its index, once for each repair of contacts',
   'ContactStore.conversationsOf':
     'looks for the conversations of a contact that is merged into another one, which is rare',
   'MessageMapStore.dropInstance': 'removes a batch of the rows of a deleted instance',

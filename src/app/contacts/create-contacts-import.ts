@@ -44,6 +44,11 @@ export function createContactsImporter({ config, clock, log }: Base, parts: Part
 }
 
 /** What starts the jobs. */
-export function createContactsImports({ config, clock }: Base, jobs: Jobs): ContactsImports {
-  return new ContactsImports({ jobs, renames: config.sync.retroactiveNames, clock })
+export function createContactsImports(
+  { config, clock }: Base,
+  jobs: Jobs,
+  { destinations }: Pick<InboundSet, 'destinations'>,
+): ContactsImports {
+  const hasHelpdesk = (instance: InstanceName) => destinations.isConfigured(instance)
+  return new ContactsImports({ jobs, renames: config.sync.retroactiveNames, hasHelpdesk, clock })
 }

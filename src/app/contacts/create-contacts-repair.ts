@@ -3,6 +3,7 @@
 import { ContactRepairs } from '../../bridge/contacts/repair/contact-repairs.ts'
 import { ContactScan } from '../../bridge/contacts/repair/contact-scan.ts'
 import { HelpdeskRequests } from '../../bridge/contacts/repair/helpdesk-requests.ts'
+import { MergeLog } from '../../bridge/contacts/repair/merge-log.ts'
 import { PairMerge } from '../../bridge/contacts/repair/pair-merge.ts'
 import { RepairRun } from '../../bridge/contacts/repair/repair-run.ts'
 import type { InstanceName } from '../../core/ids.ts'
@@ -33,8 +34,9 @@ export function createRepairRun({ clock, log }: Base, parts: RunParts): RepairRu
   const contacts = new ContactStore(database)
   const scan = new ContactScan({ requests, people: new PeopleStore(database), contacts })
   const ownerTagOf = (instance: InstanceName) => instances.find(instance)?.record.ownerTag ?? ''
-  const merge = new PairMerge({ requests, join, audit, ownerTagOf, clock, log })
-  return new RepairRun({ requests, scan, merge, join, clock, log })
+  const mergeLog = new MergeLog({ audit, ownerTagOf, clock })
+  const merge = new PairMerge({ requests, join, mergeLog, log })
+  return new RepairRun({ requests, scan, merge, mergeLog, join, clock, log })
 }
 
 /** What starts the jobs. */

@@ -49,13 +49,13 @@ export type OutboundDeps = {
   onInboxRow: (instance: InstanceName, id: RowId) => void
   /** An agent asked for the members of a group. */
   onMembersAsked: (question: MembersQuestion) => void
-  /** The labels of a conversation were changed. */
-  onLabelled: (labels: ConversationLabels) => void
-  /** Called when the instance has more or fewer messages in its outbox. */
-  onCounted?: ((instance: InstanceName) => void) | undefined
+  /** The labels of a conversation were changed. Resolves when that is stored, or when storage has failed. */
+  onLabelled: (labels: ConversationLabels) => Promise<void>
   /** Is created later. */
   activityListener: () => ActivityListener
   clock: Clock
   log: Log
   stack: AsyncDisposableStack
+  /** Called when the instance has more or fewer messages in its outbox. */
+  onCounted?: ((instance: InstanceName) => void) | undefined
 }

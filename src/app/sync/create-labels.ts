@@ -19,7 +19,7 @@ import type { SyncParts } from './sync-parts.ts'
 
 export type LabelSet = {
   reception: LabelReception
-  onLabelled: (labels: ConversationLabels) => void
+  onLabelled: (labels: ConversationLabels) => Promise<void>
   perInstance: readonly PerInstance[]
   workers: readonly Ticker[]
 }
@@ -45,22 +45,26 @@ export function createLabels(parts: SyncParts): LabelSet {
   const newMark = createRowIds(clock)
   const intake = new LabelIntake({ labels, agreements, people, writes, counts, wake, newMark, clock, log })
   conversations.onKnown(({ instance, chatId }) => {
-    intake.chatChanged(instance, chatId)
+    void intake.chatChanged(instance, chatId)
   })
   people.onMerged((instance, { keep }) => {
-    intake.chatChanged(instance, keep)
+    void intake.chatChanged(instance, keep)
   })
+  const retry = async () => {
+    await intake.retry()
+    worker.retry()
+  }
   return {
     reception: intake,
     onLabelled: intake.onLabelled.bind(intake),
     perInstance: [worker, intake, limit],
-    workers: [new Ticker({ name: 'labels', everyMs: retryMs, work: () => worker.retry(), clock, log })],
+    workers: [new Ticker({ name: 'labels', everyMs: retryMs, work: retry, clock, log })],
   }
 }
 
 const switchedOff: LabelSet = {
   reception: { keepsLabels: () => false, onNoLabels: () => undefined, onLabels: () => Promise.resolve() },
-  onLabelled: () => undefined,
+  onLabelled: () => Promise.resolve(),
   perInstance: [],
   workers: [],
 }

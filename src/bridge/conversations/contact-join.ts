@@ -52,11 +52,11 @@ export class ContactJoin {
   /** Rejects with a DownstreamError when the helpdesk does not merge them. */
   join(contacts: JoinedContacts, { destination: { key }, helpdesk }: Target): Promise<JoinOutcome> {
     const { store, gate } = this.#deps
-    const { id: drop } = contacts.drop
-    const conversations = () => store.conversationsOf(key, drop)
-    return gate.merge(key, drop, conversations, async () => {
+    const ids = { keep: contacts.keep, drop: contacts.drop.id }
+    const conversations = () => store.conversationsOf(key, ids.drop)
+    return gate.merge(key, ids, conversations, async () => {
       const outcome = await this.#merge(contacts, helpdesk)
-      if (outcome === 'merged') await this.note(key, { keep: contacts.keep, drop })
+      if (outcome === 'merged') await this.note(key, ids)
       return outcome
     })
   }

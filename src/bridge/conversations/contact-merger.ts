@@ -3,7 +3,7 @@
 
 import { lidJid } from '../../core/address.ts'
 import { DownstreamError } from '../../core/downstream.ts'
-import type { ContactSpec } from '../../core/downstream.ts'
+import type { ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ContactStore, KnownContact } from '../../storage/stores/people/contact-store.ts'
 import type { ContactJoin } from './contact-join.ts'

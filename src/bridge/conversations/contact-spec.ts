@@ -2,7 +2,7 @@
 
 import { groupJid, lidJid, parseChat, personJid, phoneJid } from '../../core/address.ts'
 import type { Chat } from '../../core/address.ts'
-import type { ContactSpec } from '../../core/downstream.ts'
+import type { ContactSpec } from '../../core/helpdesk/contact.ts'
 import { phoneVariants } from '../../core/phone-variants.ts'
 import type { PersonRecord } from '../../storage/stores/people/people-store.ts'
 import { contactName, strangerOf } from '../people/names.ts'

@@ -2,10 +2,9 @@
 // the helpdesk, and remembers both.
 
 import type { SettingsOf } from '../../core/chosen-settings.ts'
-import type { ContactSpec } from '../../core/downstream.ts'
+import type { ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { ChatId, DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
-import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
@@ -13,6 +12,8 @@ import type { ContactStore, ConversationKey, KnownConversation } from '../../sto
 import type { ContactMerger } from './contact-merger.ts'
 import { isSameName } from './contact-names.ts'
 import type { ContactNames } from './contact-names.ts'
+import { ConversationMemory, conversationText } from './conversation-memory.ts'
+import type { ChatConversation, OpenConversation, RememberedConversation } from './conversation-memory.ts'
 import type { ConversationOpener, HelpdeskTarget } from './conversation-opener.ts'
 import type { LostCallbacks } from './lost-callbacks.ts'
 
@@ -30,23 +31,6 @@ export type ChatContact = {
   formerPhones: readonly string[]
 }
 
-export type OpenConversation = {
-  id: number
-  /** The newest message id that we know of there. Grows with every answer. */
-  newest: number
-}
-
-/** The conversation of a chat. `sourceId` is the address of its contact in the helpdesk inbox. */
-type ChatConversation = OpenConversation & { sourceId: string }
-
-type Entry = {
-  known: KnownConversation
-  open: ChatConversation
-  checkedAt: number
-  /** The former addresses whose contact was merged into this one. */
-  merged: string
-}
-
 type Deps = {
   store: ContactStore
   merger: Pick<ContactMerger, 'merge'>
@@ -62,31 +46,16 @@ type Deps = {
 type OutdatedListener = (chat: ChatContact) => void
 type KnownListener = (chat: ChatContact) => void
 
-const maxCached = 20_000
-const cachedMs = 3_600_000
-/**
- * How long the state of a conversation is not asked again. In the mode `new` it matters whether an agent has resolved the
- * conversation. In the mode `reopen` it matters only whether the conversation was deleted.
- */
-const trustedMs = { new: 5_000, reopen: 60_000 }
-
 export class ConversationDirectory implements PerInstance {
   readonly #deps: Deps
-  readonly #entries: BoundedMap<Entry>
-  /** When we heard that a conversation was resolved; by destination and conversation. */
-  readonly #heardResolved: BoundedMap<number>
+  readonly #memory: ConversationMemory
   readonly #lanes = new KeyedLanes()
   readonly #outdatedListeners: OutdatedListener[] = []
   readonly #knownListeners: KnownListener[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#entries = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: cachedMs })
-    this.#heardResolved = new BoundedMap({
-      clock: deps.clock,
-      max: maxCached,
-      ttlMs: Math.max(...Object.values(trustedMs)),
-    })
+    this.#memory = new ConversationMemory(deps)
   }
 
   /** The listener is called when the contact of a chat seems to have an old name. It must return quickly. */
@@ -109,9 +78,9 @@ export class ConversationDirectory implements PerInstance {
     mayOpen: () => Promise<boolean>,
   ): Promise<OpenConversation | null> {
     const key = conversationKey(chat, target)
-    const entry = this.#entries.get(textOf(key))
-    if (entry && this.#isTrusted(entry, key) && entry.merged === formerOf(chat)) return entry.open
-    return this.#lanes.run(textOf(key), () => this.#find(chat, key, target, mayOpen))
+    const entry = this.#memory.get(key)
+    if (entry && this.#memory.isTrusted(entry, key) && entry.merged === formerOf(chat)) return entry.open
+    return this.#lanes.run(conversationText(key), () => this.#find(chat, key, target, mayOpen))
   }
 
   /** The conversation that the chat has already, or what is missing. */
@@ -131,9 +100,9 @@ export class ConversationDirectory implements PerInstance {
   ): Promise<OpenConversation | null> {
     const { store } = this.#deps
     const key = conversationKey(chat, target)
-    const entry = this.#entries.get(textOf(key))
+    const entry = this.#memory.get(key)
     const isCurrent = entry?.open.id === conversationId
-    if (isCurrent && this.#isTrusted(entry, key)) return entry.open
+    if (isCurrent && this.#memory.isTrusted(entry, key)) return entry.open
     const known = entry?.known ?? (await store.findConversation(key))
     const found = known && (await this.#look({ ...known, conversationId }, target))
     // What is new does not go into a conversation that holds only history.
@@ -149,7 +118,7 @@ export class ConversationDirectory implements PerInstance {
   ): Promise<boolean> {
     const { store, epoch, clock } = this.#deps
     const key = { instance, chat: chatId, destination }
-    return this.#lanes.run(textOf(key), async () => {
+    return this.#lanes.run(conversationText(key), async () => {
       if (await store.findConversation(key)) return false
       await store.saveConversation(epoch(), key, known, clock.now())
       return true
@@ -162,7 +131,7 @@ export class ConversationDirectory implements PerInstance {
     destination: DestinationKey,
   ): Promise<void> {
     const key = { instance, chat: chatId, destination }
-    this.#entries.delete(textOf(key))
+    this.#memory.delete(key)
     await this.#deps.store.dropConversation(this.#deps.epoch(), key)
   }
 
@@ -184,7 +153,7 @@ export class ConversationDirectory implements PerInstance {
    * the conversation looks again.
    */
   mayBeResolved(destination: DestinationKey, conversationId: number): void {
-    this.#heardResolved.set(`${destination}|${conversationId}`, this.#deps.clock.monotonic())
+    this.#memory.hearResolved(destination, conversationId)
   }
 
   /** Two chats of the instance became one: what is remembered of either may be wrong. */
@@ -194,18 +163,11 @@ export class ConversationDirectory implements PerInstance {
 
   /** The contact became part of another one, for all instances that talk with it. */
   contactJoined(destination: DestinationKey, contactId: number): void {
-    this.#entries.deleteWhere((key, { known }) => known.contactId === contactId && key.includes(`|${destination}|`))
+    this.#memory.deleteContact(destination, contactId)
   }
 
   leave(instance: InstanceName): void {
-    this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
-  }
-
-  /** What we heard after we began to look counts: the answer may be older. */
-  #isTrusted({ checkedAt, open }: Entry, { instance, destination }: ConversationKey): boolean {
-    const { conversationMode } = this.#deps.settingsOf(instance)
-    if (this.#deps.clock.monotonic() - checkedAt >= trustedMs[conversationMode]) return false
-    return (this.#heardResolved.get(`${destination}|${open.id}`) ?? -Infinity) < checkedAt
+    this.#memory.deleteInstance(instance)
   }
 
   #reopens({ instance }: ConversationKey): boolean {
@@ -232,7 +194,7 @@ export class ConversationDirectory implements PerInstance {
     target: HelpdeskTarget,
     mayOpen: () => Promise<boolean>,
   ): Promise<OpenConversation | null> {
-    const entry = this.#entries.get(textOf(key))
+    const entry = this.#memory.get(key)
     if (entry?.merged !== formerOf(chat)) await this.#mergeContacts(entry, chat, target)
     const current = await this.#current(chat, key, target)
     if (current) return current
@@ -249,8 +211,8 @@ export class ConversationDirectory implements PerInstance {
     target: HelpdeskTarget,
   ): Promise<ChatConversation | undefined> {
     const { store, clock } = this.#deps
-    const entry = this.#entries.get(textOf(key))
-    if (entry && this.#isTrusted(entry, key)) return entry.open
+    const entry = this.#memory.get(key)
+    if (entry && this.#memory.isTrusted(entry, key)) return entry.open
     const known = entry?.known ?? (await store.findConversation(key))
     const lookedAt = clock.monotonic()
     const found = known && (await this.#look(known, target))
@@ -261,7 +223,11 @@ export class ConversationDirectory implements PerInstance {
     return entry.open
   }
 
-  async #mergeContacts(entry: Entry | undefined, chat: ChatContact, target: HelpdeskTarget): Promise<void> {
+  async #mergeContacts(
+    entry: RememberedConversation | undefined,
+    chat: ChatContact,
+    target: HelpdeskTarget,
+  ): Promise<void> {
     const { formerLid: lid, formerPhones: phones } = chat
     if (lid !== null) await this.#deps.merger.merge(await chat.describe(), { lid, phones }, target)
     if (entry) entry.merged = formerOf(chat)
@@ -273,10 +239,10 @@ export class ConversationDirectory implements PerInstance {
     known: KnownConversation,
     newest: number,
     checkedAt: number,
-  ): Promise<Entry> {
+  ): Promise<RememberedConversation> {
     const open = { id: known.conversationId, sourceId: known.sourceId, newest }
-    const entry: Entry = { known, open, checkedAt, merged: formerOf(chat) }
-    this.#entries.set(textOf(key), entry)
+    const entry: RememberedConversation = { known, open, checkedAt, merged: formerOf(chat) }
+    this.#memory.set(key, entry)
     for (const listener of this.#knownListeners) listener(chat)
     await this.#compareName(chat, key.destination, known.sourceId)
     return entry
@@ -298,8 +264,4 @@ function formerOf({ formerLid, formerPhones }: ChatContact): string {
 
 function conversationKey({ instance, chatId }: ChatContact, { destination }: HelpdeskTarget): ConversationKey {
   return { instance, chat: chatId, destination: destination.key }
-}
-
-function textOf({ instance, destination, chat }: ConversationKey): string {
-  return `${instance}|${destination}|${chat}`
 }

@@ -6,7 +6,9 @@
 
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import { DownstreamError } from '../../core/downstream.ts'
-import type { Contact, ContactSpec, Conversation, Destination, HelpdeskInbox } from '../../core/downstream.ts'
+import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
+import type { Contact, ContactSpec } from '../../core/helpdesk/contact.ts'
+import type { Conversation } from '../../core/helpdesk/conversation.ts'
 import type { DestinationKey } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'

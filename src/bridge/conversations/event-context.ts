@@ -2,7 +2,7 @@
 
 import { groupChatId, groupIdOf } from '../../core/address.ts'
 import type { Chat, Person } from '../../core/address.ts'
-import type { ContactSpec } from '../../core/downstream.ts'
+import type { ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { ChatId, InstanceName } from '../../core/ids.ts'
 import type { Envelope } from '../../core/message.ts'
 import type { PersonRecord } from '../../storage/stores/people/people-store.ts'

@@ -5,7 +5,8 @@
 // lost → heard  when a callback comes, when a newer message shows no failure, or when no message shows it for a day
 
 import { inboxPlace } from '../../core/downstream.ts'
-import type { CallbackFailure, CallbackSign, Destination } from '../../core/downstream.ts'
+import type { Destination } from '../../core/downstream.ts'
+import type { CallbackFailure, CallbackSign } from '../../core/helpdesk/conversation.ts'
 import type { DestinationKey } from '../../core/ids.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { sleep } from '../../lib/clock.ts'

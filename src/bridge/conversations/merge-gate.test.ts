@@ -10,7 +10,7 @@ test('a contact that is merged while a conversation is to be opened is found aga
   const gate = new MergeGate()
   const merged = Promise.withResolvers<undefined>()
   const contacts = [1]
-  const merging = gate.merge('desk', 1, noConversations, async () => {
+  const merging = gate.merge('desk', { keep: 2, drop: 1 }, noConversations, async () => {
     await merged.promise
     contacts[0] = 2
   })
@@ -41,7 +41,7 @@ test('a merge waits for the conversation that is being opened, and then closes t
   const ended = Promise.withResolvers<undefined>()
   const merging = gate.merge(
     'desk',
-    1,
+    { keep: 2, drop: 1 },
     () => Promise.resolve(conversations),
     async () => {
       log.push('merge')
@@ -61,4 +61,22 @@ test('a merge waits for the conversation that is being opened, and then closes t
   ended.resolve(undefined)
   await Promise.all([merging, post])
   assert.deepEqual(log, ['merge', 'elsewhere', 'post'])
+})
+
+test('a contact that gets another one is not merged itself meanwhile, in either order', async () => {
+  for (const second of [
+    { keep: 1, drop: 2 },
+    { keep: 3, drop: 2 },
+  ]) {
+    const gate = new MergeGate()
+    const log: string[] = []
+    const ended = Promise.withResolvers<undefined>()
+    const one = gate.merge('desk', { keep: 2, drop: 1 }, noConversations, () => ended.promise)
+    const two = gate.merge('desk', second, noConversations, () => Promise.resolve(log.push('second')))
+    await setImmediate()
+    assert.deepEqual(log, [])
+    ended.resolve(undefined)
+    await Promise.all([one, two])
+    assert.deepEqual(log, ['second'])
+  }
 })

@@ -1,7 +1,8 @@
 // Keeps messages and new conversations away from a contact while the helpdesk merges it into another one.
 //
 // Chatwoot moves the conversations and the messages of the contact and then removes the contact. It also removes what the
-// contact got in between. So each post and each new conversation passes this gate.
+// contact got in between. So each post and each new conversation passes this gate. The gate is closed for the contact that stays,
+// too: another merge must not remove it while it gets the conversations of the first one.
 
 import type { DestinationKey } from '../../core/ids.ts'
 import { SharedKeys } from '../../lib/queues/shared-keys.ts'
@@ -34,14 +35,14 @@ export class MergeGate {
     }
   }
 
-  /** Runs the merge while the contact gets nothing. `conversations` is asked when it gets no new one any more. */
+  /** Runs the merge while `drop` gets nothing. `conversations` is asked when it gets no new one any more. */
   merge<T>(
     destination: DestinationKey,
-    contactId: number,
+    { keep, drop }: { keep: number; drop: number },
     conversations: () => Promise<readonly number[]>,
     work: () => Promise<T>,
   ): Promise<T> {
-    return this.#keys.close([contactKey(destination, contactId)], async () => {
+    return this.#keys.close([contactKey(destination, keep), contactKey(destination, drop)], async () => {
       const ids = await conversations()
       return this.#keys.close(
         ids.map((id) => conversationKey(destination, id)),

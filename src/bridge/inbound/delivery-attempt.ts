@@ -1,7 +1,8 @@
 // Makes one attempt to deliver an event: resolves its people, composes its text, finds its conversation, posts it.
 
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
-import type { ConversationDirectory, OpenConversation } from '../conversations/conversation-directory.ts'
+import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
+import type { OpenConversation } from '../conversations/conversation-memory.ts'
 import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import type { EventChat, EventContext, EventContexts } from '../conversations/event-context.ts'
 import type { EventComposer } from './compose/event-composer.ts'

@@ -5,7 +5,7 @@ import type { DestinationKey, InstanceName, NetworkMessageId } from '../../core/
 import { mayBeSender } from '../../storage/stores/messages/adopted-message-store.ts'
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
 import type { MappedMessage, MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
-import type { OpenConversation } from '../conversations/conversation-directory.ts'
+import type { OpenConversation } from '../conversations/conversation-memory.ts'
 import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import type { EventContext } from '../conversations/event-context.ts'
 import type { ExactlyOncePoster } from '../posting/exactly-once-poster.ts'
@@ -36,7 +36,10 @@ export class EarlierMessages {
     const known = await this.#find(instance, event.id)
     return known.some(
       ({ chat, sender, kind, messageId }) =>
-        chat === context.chat.chatId && sender === context.senderId && kind !== 'undecryptable' && messageId !== null,
+        chat === context.chat.chatId &&
+        mayBeSender(sender, context.senderId) &&
+        kind !== 'undecryptable' &&
+        messageId !== null,
     )
   }
 

@@ -1,6 +1,6 @@
 // Says what of an event is posted: its text, its file, or a notice that the file is missing.
 
-import type { UploadFile } from '../../core/downstream.ts'
+import type { UploadFile } from '../../core/helpdesk/message.ts'
 import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
 import type { Log } from '../../lib/log.ts'
 import type { EventDraft, WrittenText } from './compose/event-draft.ts'

@@ -1,7 +1,7 @@
 // Hears what the network reports: new inbox rows, names, and addresses that belong together.
 
 import type { InstanceName } from '../../core/ids.ts'
-import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../../core/network.ts'
+import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../../core/network/reception.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { Log } from '../../lib/log.ts'

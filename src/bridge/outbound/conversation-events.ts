@@ -25,7 +25,7 @@ type Deps = {
   answers: Pick<AnswerRoutes, 'findRoute' | 'ownerOf'>
   lostCallbacks: Pick<LostCallbacks, 'heard'>
   onMembersAsked: (question: MembersQuestion) => void
-  onLabelled: (labels: ConversationLabels) => void
+  onLabelled: (labels: ConversationLabels) => Promise<void>
   clock: Clock
   log: Log
 }
@@ -42,8 +42,11 @@ export class ConversationEvents {
     if (destination) this.#deps.lostCallbacks.heard(destination.key)
   }
 
-  /** In the background, and only for conversations of the destination of the instance. */
-  follow(route: Route, command: Observed): void {
+  /**
+   * Only for conversations of the destination of the instance. Resolves when a change of labels is stored. The rest happens in
+   * the background.
+   */
+  async follow(route: Route, command: Observed): Promise<void> {
     if (!isOurs(route, command)) return
     const { conversations } = this.#deps
     const { destination } = route
@@ -51,10 +54,9 @@ export class ConversationEvents {
     if ('isResolved' in command && command.isResolved && destination && conversationId !== null) {
       conversations.mayBeResolved(destination.key, conversationId)
     }
-    if ('labels' in command) this.#inBackground(route, this.#labelled(route, command))
-    if (command.kind === 'status') return
-    const observed = command.kind === 'note' ? this.#ask(route, command) : this.#observe(route, command)
-    this.#inBackground(route, observed)
+    if (command.kind === 'note') this.#inBackground(route, this.#ask(route, command))
+    else if (command.kind !== 'status') this.#inBackground(route, this.#observe(route, command))
+    if ('labels' in command) await this.#labelled(route, command)
   }
 
   /** A message was accepted that began to be handled at `startedAt`. */
@@ -87,7 +89,7 @@ export class ConversationEvents {
     const { sender, destination, ref } = await answers.ownerOf(route, conversationId)
     if (!labels || !destination || !ref || conversationId === null) return
     const at = { instance: sender.name, chat: ref.chatId, destination: destination.key, conversationId }
-    onLabelled({ ...at, ...labels })
+    await onLabelled({ ...at, ...labels })
   }
 
   /** Only the conversation of a group has members to ask for. */

@@ -4,7 +4,7 @@
 
 import type { Person } from '../../core/address.ts'
 import type { ChatId, InstanceName } from '../../core/ids.ts'
-import type { PersonNames } from '../../core/network.ts'
+import type { PersonNames } from '../../core/network/reception.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -23,6 +23,7 @@ import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
+import { findAdopted } from '../../storage/stores/messages/adopted-message-store.ts'
 import type { MappedMessage, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
 import type { MessageMapStore, Posting } from '../../storage/stores/messages/message-map-store.ts'
 import type { MergeGate } from '../conversations/merge-gate.ts'
@@ -118,6 +119,12 @@ export class ExactlyOncePoster {
     const isLive = job.isPast === true && mine?.readAt === null
     if (mine && (mine.messageId !== null || isLive)) {
       return { outcome: { outcome: 'duplicate', messageId: mine.messageId } }
+    }
+    const adopted = findAdopted(known, job.identity)
+    if (adopted) {
+      // From now on its author is known.
+      await this.#deps.map.complete(this.#deps.epoch(), id, adopted, [])
+      return { outcome: { outcome: 'duplicate', messageId: adopted.messageId } }
     }
     const posted = (await this.#search(job, state, signal)) ?? (await this.#postNow(job, state, signal))
     job.conversation.newest = Math.max(job.conversation.newest, posted.messageId)

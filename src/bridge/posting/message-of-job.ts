@@ -1,6 +1,6 @@
 // Makes the message that the helpdesk gets: what it answers in its conversation, and which of its texts fits there.
 
-import type { NewMessage } from '../../core/downstream.ts'
+import type { NewMessage } from '../../core/helpdesk/message.ts'
 import type { NetworkEvent } from '../../core/message.ts'
 import type { MappedMessage } from '../../storage/stores/messages/message-map-store.ts'
 import type { PostJob } from './post-job.ts'

@@ -1,11 +1,12 @@
 // What the poster needs to know of one message to post it.
 
-import type { Destination, HelpdeskInbox, NewMessage, UploadFile } from '../../core/downstream.ts'
+import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
+import type { NewMessage, UploadFile } from '../../core/helpdesk/message.ts'
 import type { ChatId, InstanceName, NetworkMessageId } from '../../core/ids.ts'
 import type { MessageKey, NetworkEvent } from '../../core/message.ts'
 import type { Statement } from '../../storage/engine/statement.ts'
 import type { MappedContent, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
-import type { OpenConversation } from '../conversations/conversation-directory.ts'
+import type { OpenConversation } from '../conversations/conversation-memory.ts'
 import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import { messageKeyOf } from './message-key.ts'
 

@@ -128,9 +128,10 @@ test('each bridge marks the names of groups in its own way', () => {
   const chat = { kind: 'group', id: '120363000000000001' } as const
   assert.ok(evolution.isOwnName('Family (GROUP)', chat))
   assert.ok(!evolution.isOwnName('Family', chat))
-  for (const name of ['Family (Group)', 'Família (Grupo)', '120363000000000001@g.us']) {
-    assert.ok(waha.isOwnName(name, chat), name)
+  const ofWaha = ['Family (Group)', 'Família (Grupo)', 'Familie (Team) (Gruppe)', 'Семья (Группа)', 'عائلة (مجموعة)']
+  for (const name of [...ofWaha, '家庭 (群组)', '120363000000000001@g.us']) assert.ok(waha.isOwnName(name, chat), name)
+  for (const name of ['Family', 'Family (VIP)', 'Family(Group)', '(Group) Family', 'Family (Group']) {
+    assert.ok(!waha.isOwnName(name, chat), name)
   }
-  assert.ok(!waha.isOwnName('Family', chat))
   assert.ok(gowa.isOwnName('Family', chat))
 })

@@ -6,14 +6,22 @@ import type { BridgeContact, BridgeForms, Recognition } from './bridge-contact.t
 
 /** The address of the contact under which it reports to agents and takes commands. */
 const ownAddress = 'whatsapp.integration'
-/** English, Spanish and Portuguese. */
-const groupEnd = / \((?:Group|Grupo)\)$/
+/** What it writes behind the name of a group, in each of its languages. */
+const groupWords = new Set([
+  ...['Group', 'Grupo', 'Gruppe', 'Groupe', 'Gruppo', 'Grup', 'Группа', 'Група', '群组', 'مجموعة', 'گروه', 'گروپ'],
+  ...['קבוצה', 'समूह', 'গ্রুপ', 'ਗਰੁੱਪ'],
+])
 
 export const waha: BridgeForms = {
   recognise,
   hasMessageIds: false,
   messageIdOf: () => null,
-  isOwnName: (name, chat) => isAddressOf(name, chat) || (chat.kind === 'group' && groupEnd.test(name)),
+  isOwnName: (name, chat) => isAddressOf(name, chat) || (chat.kind === 'group' && endsWithGroupWord(name)),
+}
+
+function endsWithGroupWord(name: string): boolean {
+  const at = name.lastIndexOf(' (')
+  return at >= 0 && name.endsWith(')') && groupWords.has(name.slice(at + 2, -1))
 }
 
 function recognise(contact: BridgeContact): Recognition {

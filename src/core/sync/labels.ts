@@ -15,6 +15,8 @@ export type LabelNews = {
   changes: readonly LabelChange[]
   /** The changes are everything that the account has: what is not among them does not exist any more. */
   isWhole: boolean
+  /** The account was linked anew, or is heard for the first time: nothing was agreed with it. Then the news are whole. */
+  isNewLink: boolean
   /** The service made these changes itself. */
   isOwn: boolean
 }

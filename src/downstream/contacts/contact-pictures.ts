@@ -2,7 +2,7 @@
 //
 // Pictures must not disturb messages: a failure here does not count as a failure of the destination.
 
-import type { AvatarFile, ShownContact } from '../../core/downstream.ts'
+import type { AvatarFile, ShownContact } from '../../core/helpdesk/contact.ts'
 import { multipart } from '../../lib/egress/multipart.ts'
 import { anything } from '../chatwoot-calls.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'

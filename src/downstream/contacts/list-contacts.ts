@@ -2,7 +2,7 @@
 //
 // Such questions must not disturb messages: a failure here does not count as a failure of the destination.
 
-import type { ContactsPage, ListedContact } from '../../core/downstream.ts'
+import type { ContactsPage, ListedContact } from '../../core/helpdesk/contact.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'
 import { readContactsPage, readListed } from '../chatwoot-json.ts'
 import { asObject } from '../json-values.ts'

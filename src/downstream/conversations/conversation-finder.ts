@@ -1,6 +1,7 @@
 // Finds the conversation of a contact, or opens one. Never opens two.
 
-import type { Contact, Conversation } from '../../core/downstream.ts'
+import type { Contact } from '../../core/helpdesk/contact.ts'
+import type { Conversation } from '../../core/helpdesk/conversation.ts'
 import type { BoundedMap } from '../../lib/bounded-map.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'
 import type { FoundConversation } from '../chatwoot-json.ts'

@@ -1,7 +1,7 @@
 // Creates a conversation. A repetition after a lost answer waits until the lost conversation would have appeared.
 
 import { DownstreamError, inboxPlace } from '../../core/downstream.ts'
-import type { Contact } from '../../core/downstream.ts'
+import type { Contact } from '../../core/helpdesk/contact.ts'
 import type { BoundedMap } from '../../lib/bounded-map.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'
 import { readConversation } from '../chatwoot-json.ts'

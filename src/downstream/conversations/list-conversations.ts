@@ -1,6 +1,7 @@
 // Lists the conversations of a contact in our inbox.
 
-import type { Contact, Conversation } from '../../core/downstream.ts'
+import type { Contact } from '../../core/helpdesk/contact.ts'
+import type { Conversation } from '../../core/helpdesk/conversation.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'
 import { readConversations } from '../chatwoot-json.ts'
 import type { FoundConversation } from '../chatwoot-json.ts'

@@ -1,37 +1,38 @@
-// Lists all conversations of our inbox, and the newest messages of a conversation, for the take-over of what another bridge wrote.
+// Lists all conversations of our inbox, and the messages of a conversation, for the take-over of what another bridge wrote.
 
-import type { ConversationsPage, ListedConversation, ListedMessage } from '../../core/downstream.ts'
+import type { ConversationsPage, ListedConversation } from '../../core/helpdesk/conversation.ts'
+import type { ListedMessage, MessagesPage } from '../../core/helpdesk/message.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'
 import { readConversation } from '../chatwoot-json.ts'
+import { isTooLarge } from '../failures.ts'
 import { asList, asObject, asText, isId } from '../json-values.ts'
 
 /** Chatwoot lists so many conversations on a page. */
 const conversationsOnPage = 25
 /** Chatwoot lists so many messages between two ids. */
 const messagesOnPage = 1000
-/** Each step halves the range, so this is enough for any conversation. */
-const maxSteps = 60
+/** Greater than the id of any message: Chatwoot stores the ids in 32 bits. */
+const endOfIds = 2_147_483_647
 
 export function listInbox(client: ChatwootClient, page: number): Promise<ConversationsPage> {
   const path = `/conversations?inbox_id=${client.destination.inboxId}&status=all&page=${page}`
   return client.askBeside({ method: 'GET', path, about: 'inbox', read: readPage })
 }
 
-/** As in `listSourceIds`, a list that is too long is cut at its end. Then the upper half of the range is asked for. */
-export async function listNewestMessages(
+/** Chatwoot selects by id, sorts by time, and cuts a list that is too long at its end. */
+export async function listMessagesFrom(
   client: ChatwootClient,
   conversationId: number,
-  { newestId, most }: { newestId: number; most: number },
-): Promise<ListedMessage[]> {
-  let from = 1
-  for (let step = 0; step < maxSteps; step++) {
-    // With both limits the lower one is inclusive.
-    const path = `/conversations/${conversationId}/messages?after=${from}&before=${newestId + 1}`
-    const page = await client.askBeside({ method: 'GET', path, about: 'conversation', read: readMessagePage })
-    if (page.count < messagesOnPage || from >= newestId) return page.messages.slice(-most)
-    from = Math.max(page.medianId, from + 1)
+  fromId: number,
+): Promise<MessagesPage> {
+  // With both limits the lower one is inclusive.
+  const path = `/conversations/${conversationId}/messages?after=${fromId}&before=${endOfIds}`
+  try {
+    return await client.askBeside({ method: 'GET', path, about: 'conversation', read: readMessagePage })
+  } catch (error) {
+    if (isTooLarge(error)) return { messages: [], isWhole: false }
+    throw error
   }
-  return []
 }
 
 function readPage(value: unknown): ConversationsPage | undefined {
@@ -56,10 +57,13 @@ function readListed(value: unknown): ListedConversation | undefined {
   if (!found || !isId(id)) return undefined
   const { status, isHistory, isBlocked, sourceId, lastActivityAt } = found
   const newest = asObject(lastWords ?? asList(messages).at(-1))
-  const at = Number(newest['created_at']) * 1000
+  const { id: newestId, created_at: newestAt } = newest
   return {
     ...{ id: found.id, status, isHistory, isBlocked, lastActivityAt: lastActivityAt ?? 0 },
-    newestMessage: isId(newest['id']) ? { id: newest['id'], at, sourceId: asText(newest['source_id']) } : null,
+    newestMessage:
+      isId(newestId) && typeof newestAt === 'number'
+        ? { id: newestId, at: newestAt * 1000, sourceId: asText(newest['source_id']) }
+        : null,
     contact: {
       ...{ id, name: asText(name) ?? '', identifier: asText(identifier), phone: asText(phone), sourceId },
       attributes: asObject(attributes),
@@ -67,17 +71,10 @@ function readListed(value: unknown): ListedConversation | undefined {
   }
 }
 
-/** The messages in the order of their ids, and how many the page has in all. */
-function readMessagePage(value: unknown): { messages: ListedMessage[]; count: number; medianId: number } | undefined {
+function readMessagePage(value: unknown): MessagesPage | undefined {
   const page = asObject(value)['payload']
   if (!Array.isArray(page)) return undefined
-  const ids = page.flatMap((each) => {
-    const { id } = asObject(each)
-    return isId(id) ? [id] : []
-  })
-  const medianId = ids.sort((one, other) => one - other)[ids.length >> 1] ?? 0
-  const messages = page.flatMap(readOne).sort((one, other) => one.id - other.id)
-  return { messages, count: page.length, medianId }
+  return { messages: page.flatMap(readOne), isWhole: page.length < messagesOnPage }
 }
 
 function readOne(value: unknown): ListedMessage[] {

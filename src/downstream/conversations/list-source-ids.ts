@@ -1,9 +1,8 @@
 // Lists the source ids of the messages of a conversation.
 
-import { DownstreamError } from '../../core/downstream.ts'
-import { EgressError } from '../../lib/egress/errors.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'
 import { readMessages } from '../chatwoot-json.ts'
+import { isTooLarge } from '../failures.ts'
 
 /** Chatwoot lists so many messages between two ids. */
 const onPage = 1000
@@ -43,8 +42,7 @@ async function messagesIn(client: ChatwootClient, conversationId: number, { from
   try {
     return await client.ask({ method: 'GET', path, about: 'conversation', read: readMessages })
   } catch (error) {
-    const cause = error instanceof DownstreamError ? error.cause : undefined
-    if (cause instanceof EgressError && cause.reason === 'too_large' && to - from > 1) return null
+    if (isTooLarge(error) && to - from > 1) return null
     throw error
   }
 }

@@ -1,7 +1,7 @@
 // Creates a conversation for messages of the history, pending. Its mark is stored at the helpdesk, so a repetition after a lost
 // answer finds the conversation, and live messages keep out of it even when our own record of it is lost.
 
-import type { ImportConversation, PendingSpec } from '../../core/downstream.ts'
+import type { ImportConversation, PendingSpec } from '../../core/helpdesk/conversation.ts'
 import type { BoundedMap } from '../../lib/bounded-map.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'
 import { againWhenTaken, createConversation } from './create-conversation.ts'

@@ -5,10 +5,11 @@
 //          there since the account was linked: these are the messages that were missed while it was not linked.
 // history  Otherwise a conversation of its own, one for each job and chat. Agents could not reach old messages behind new ones.
 
-import type { Contact, Conversation } from '../../core/downstream.ts'
+import type { Contact } from '../../core/helpdesk/contact.ts'
+import type { Conversation } from '../../core/helpdesk/conversation.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import type { OpenConversation } from '../../bridge/conversations/conversation-directory.ts'
+import type { OpenConversation } from '../../bridge/conversations/conversation-memory.ts'
 import type { ConversationOpener, HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { BridgedStore } from '../../storage/stores/history/bridged-store.ts'

@@ -1,7 +1,7 @@
 // Keeps the conversation that gets the messages of a chat: chosen once for each job, marked while messages are posted into it,
 // left when a live message comes.
 
-import type { OpenConversation } from '../../bridge/conversations/conversation-directory.ts'
+import type { OpenConversation } from '../../bridge/conversations/conversation-memory.ts'
 import type { HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
 import { DownstreamError } from '../../core/downstream.ts'
 import type { Clock } from '../../lib/clock.ts'

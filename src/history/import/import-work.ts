@@ -1,7 +1,8 @@
 // The words of a running import: the chat that is imported.
 
 import type { HistoryJob } from '../../core/jobs/job.ts'
-import type { ChatContact, OpenConversation } from '../../bridge/conversations/conversation-directory.ts'
+import type { ChatContact } from '../../bridge/conversations/conversation-directory.ts'
+import type { OpenConversation } from '../../bridge/conversations/conversation-memory.ts'
 import type { ImportChat } from '../../storage/stores/history/import-store.ts'
 
 /** A chat whose messages are being posted. */

@@ -1,11 +1,11 @@
 // Posts the private note with which an imported conversation begins. A note is also what keeps the helpdesk from greeting: its
 // greeting is for the first message of a conversation.
 
-import type { OpenConversation } from '../../bridge/conversations/conversation-directory.ts'
+import type { OpenConversation } from '../../bridge/conversations/conversation-memory.ts'
 import type { HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import { DownstreamError } from '../../core/downstream.ts'
-import type { NewMessage } from '../../core/downstream.ts'
+import type { NewMessage } from '../../core/helpdesk/message.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'

@@ -7,7 +7,7 @@ import type { FetchedMedia, FileFetcher } from '../../bridge/inbound/files/file-
 import { FileTooLarge } from '../../bridge/inbound/files/file-spool.ts'
 import { sizeText } from '../../bridge/inbound/files/size-text.ts'
 import { messageKeyOf } from '../../bridge/posting/message-key.ts'
-import type { UploadFile } from '../../core/downstream.ts'
+import type { UploadFile } from '../../core/helpdesk/message.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { MediaContent, NetworkEvent } from '../../core/message.ts'
 import type { Locale } from '../../core/reasons/sentences.ts'

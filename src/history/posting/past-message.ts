@@ -1,6 +1,6 @@
 // A message of the history on its way to the helpdesk, and where it goes.
 
-import type { OpenConversation } from '../../bridge/conversations/conversation-directory.ts'
+import type { OpenConversation } from '../../bridge/conversations/conversation-memory.ts'
 import type { HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
 import type { Destination } from '../../core/downstream.ts'
 import type { InstanceName, NetworkMessageId } from '../../core/ids.ts'

@@ -5,7 +5,7 @@
 // filtered  agents are not shown such an event
 // error     the helpdesk refuses it for good, and even a notice in its place
 
-import type { OpenConversation } from '../../bridge/conversations/conversation-directory.ts'
+import type { OpenConversation } from '../../bridge/conversations/conversation-memory.ts'
 import type { EventDraft } from '../../bridge/inbound/compose/event-draft.ts'
 import type { ExactlyOncePoster, PostState } from '../../bridge/posting/exactly-once-poster.ts'
 import { postJobOf } from '../../bridge/posting/post-job.ts'

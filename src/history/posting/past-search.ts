@@ -3,7 +3,7 @@
 
 import type { ChatContact } from '../../bridge/conversations/conversation-directory.ts'
 import type { HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
-import type { Contact, ContactSpec } from '../../core/downstream.ts'
+import type { Contact, ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { NetworkMessageId } from '../../core/ids.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'

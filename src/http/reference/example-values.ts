@@ -120,6 +120,7 @@ export const exampleValues: Readonly<Record<string, readonly unknown[]>> = {
   target: ['shop'],
   tenants_total: [1],
   to: ['2026-01-31', '2026-01'],
+  token: ['the-value-of-SERVICE_API_TOKEN'],
   topic: ['Who delivers what, and when'],
   total: [12],
   uptime_seconds: [3600],
@@ -189,6 +190,8 @@ export const operationValues: Readonly<Record<string, Readonly<Record<string, re
   refreshQr: { message: ['a new QR code is on its way'], state: ['qr_pending'] },
   renameGroup: { name: ['Deliveries'] },
   restartInstance: { message: ['restarting'], state: ['connecting'] },
+  getSession: { actor: ['dashboard'] },
+  signOut: { message: ['signed out'] },
 }
 
 /** Optional fields that examples show. They leave out the others. */

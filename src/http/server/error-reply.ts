@@ -3,17 +3,16 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { BridgeError, statusOfCode } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
+import { beginningOf } from '../../lib/text/beginning-of.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
 import type { StorageFailure } from '../../storage/engine/statement.ts'
-import { beginningOf } from '../../lib/text/beginning-of.ts'
 import { echoTraceIds } from './request-context.ts'
 
 export type ErrorObject = { error: string; error_code: ErrorCode }
 
-type Validation = NonNullable<FastifyError['validation']>[number] & { parentSchema?: { description?: string } }
-
-/** The name of a field comes from the caller. */
-const longestField = 100
+type Validation = NonNullable<FastifyError['validation']>[number] & {
+  parentSchema?: { description?: string; properties?: object }
+}
 
 const refused = 'the database did not take the request; nothing was changed'
 const storageSentences: Record<StorageFailure, string> = {
@@ -89,9 +88,10 @@ function sentenceFor(invalid: Validation, context = 'request'): string {
   const subject = field === '' ? `the ${context}` : field
   if (keyword === 'pattern' && parentSchema?.description) return `${subject} is not ${parentSchema.description}`
   const { allowedValues, additionalProperty } = params
-  if (typeof additionalProperty === 'string') {
-    return `${subject} has no field ${JSON.stringify(beginningOf(additionalProperty, longestField))}`
-  }
   if (Array.isArray(allowedValues)) return `${subject} must be one of: ${allowedValues.map(String).join(', ')}`
+  if (typeof additionalProperty === 'string') {
+    const known = Object.keys(parentSchema?.properties ?? {}).join(', ')
+    return `${subject} has the unknown field ${JSON.stringify(beginningOf(additionalProperty, 64))}; it takes: ${known}`
+  }
   return `${subject} ${message ?? 'is not valid'}`
 }

@@ -28,6 +28,7 @@ import { refuseOnOverload } from './overload.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import type { StartGate } from './start-gate.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
+import { compilersFactory } from './schema-compilers.ts'
 import { addAuditRoute } from '../routes/audit.ts'
 import type { AuditDeps } from '../routes/audit.ts'
 import { addAvatarRoutes } from '../routes/avatars.ts'
@@ -152,6 +153,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
     return503OnClosing: false,
     // No coercion: a wrong type is an error. Verbose for readable messages.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
+    schemaController: { compilersFactory },
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.setErrorHandler(replyWithError)
   addRequestContext(app)
@@ -189,7 +191,9 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addContactsImportRoute(app, routes.contactsImport)
   addContactsRepairRoute(app, routes.contactsRepair)
   addAdoptRoutes(app, routes.adopt)
-  addObserveRoutes(app, routes.observe)
+  addObserveRoutes(app, routes.observe, ({ dashboardSession: session }, over) =>
+    session && access ? access.sessions.watch(session, over) : () => undefined,
+  )
   addOperateRoutes(app, routes.operate)
   addEntryPages(app, staticFiles)
   await addStaticFiles(app, staticFiles)

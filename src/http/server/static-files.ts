@@ -21,7 +21,9 @@ export async function addStaticFiles(app: HttpApp, root: string): Promise<void> 
     await scope.register(serveStatic, {
       ...{ root, prefix: '/static/', index: false, decorateReply: false, cacheControl: false },
       // The browser asks each time whether a file has changed. Otherwise old and new modules meet after an update.
-      setHeaders: (reply) => reply.header('cache-control', 'no-cache'),
+      setHeaders: (reply) => {
+        void reply.header('cache-control', 'no-cache')
+      },
     })
   })
 }

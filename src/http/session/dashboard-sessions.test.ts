@@ -97,3 +97,23 @@ test('junk is no session, and gives no error', () => {
     assert.equal(sessions.parse(each), undefined, each)
   }
 })
+
+test('what watches a session hears once of its end: at its time, or when it is ended before', async () => {
+  const { clock, sessions, session } = setUp()
+  const heard: string[] = []
+  const watch = (name: string, other = session) => sessions.watch(other, () => heard.push(name))
+  watch('at its time')
+  watch('stopped')()
+  await clock.advance(12 * hours - 1)
+  assert.deepEqual(heard, [])
+  await clock.advance(1)
+  assert.deepEqual(heard, ['at its time'])
+  const next = sessions.start()
+  const stop = watch('ended', next)
+  watch('another', sessions.start())
+  sessions.end(next)
+  stop()
+  assert.deepEqual(heard, ['at its time', 'ended'])
+  await clock.advance(12 * hours)
+  assert.deepEqual(heard, ['at its time', 'ended', 'another'])
+})

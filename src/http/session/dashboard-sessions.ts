@@ -3,6 +3,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { getOrCreate } from '../../lib/keyed.ts'
 
 export type DashboardSession = {
   id: string
@@ -28,6 +29,8 @@ export class DashboardSessions {
   readonly #clock: Clock
   /** The ids of sessions that were ended before their time. After a restart their cookies count again. */
   readonly #ended: BoundedMap<true>
+  /** What must end with a session, by its id. */
+  readonly #watchers = new Map<string, Set<() => void>>()
 
   constructor({ key, clock }: Deps) {
     this.#key = key
@@ -62,6 +65,23 @@ export class DashboardSessions {
 
   end({ id }: DashboardSession): void {
     this.#ended.set(id, true)
+    for (const over of [...(this.#watchers.get(id) ?? [])]) over()
+  }
+
+  /** Calls `over` when the session ends at its time or before; returns how to stop. A renewal does not postpone it. */
+  watch({ id, issuedAt }: DashboardSession, over: () => void): () => void {
+    const watchers = getOrCreate(this.#watchers, id, () => new Set())
+    // A function of its own: the same one may be given twice.
+    const watcher = () => {
+      over()
+    }
+    watchers.add(watcher)
+    const cancel = this.#clock.after(issuedAt + sessionMs - this.#clock.now(), watcher)
+    return () => {
+      cancel()
+      watchers.delete(watcher)
+      if (watchers.size === 0) this.#watchers.delete(id)
+    }
   }
 
   #mark(text: string): string {

@@ -14,7 +14,7 @@ export function findOtherOrigin({ method, headers, host, protocol }: Asked): str
   const site = headers['sec-fetch-site']
   // none: a person typed the address, so no page asks.
   const isOwn = site === undefined || site === 'same-origin' || (site === 'none' && isReading(method))
-  if (!isOwn) return `the browser says that another site asks (Sec-Fetch-Site: ${String(site)})`
+  if (!isOwn) return 'the browser says that another site asks: Sec-Fetch-Site is not same-origin'
   const { origin } = headers
   if (origin === undefined || isOrigin(origin, host, protocol)) return null
   return (

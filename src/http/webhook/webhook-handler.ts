@@ -83,7 +83,7 @@ export class WebhookHandler {
   async #follow(route: Route, { command, sentAt }: Callback, leftMs: number): Promise<WebhookAnswer> {
     if (command.kind === 'ignored') return { kind: 'ignored', reason: command.reason }
     if (command.kind === 'note') {
-      this.#deps.events.follow(route, command)
+      await this.#deps.events.follow(route, command)
       return { kind: 'ignored', reason: 'private' }
     }
     if (this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
@@ -95,7 +95,7 @@ export class WebhookHandler {
       case 'seen':
       case 'typing':
       case 'status':
-        this.#deps.events.follow(route, command)
+        await this.#upTo(leftMs, this.#observe(route, command))
         return { kind: 'followed' }
     }
   }
@@ -132,11 +132,24 @@ export class WebhookHandler {
     const following = changes.follow(route, command, clock.now()).catch((err: unknown) => {
       log.error({ err, instance: route.sender.name }, 'a changed message could not be followed')
     })
-    const enough = new AbortController()
-    await Promise.race([following, sleep(clock, leftMs, enough.signal)])
-    enough.abort()
+    await this.#upTo(leftMs, following)
     const isPlain = externalError === null && !deleted && !isTranslated
     return { kind: 'followed', ...(isPlain && { changed: { destination: destination.key, messageId } }) }
+  }
+
+  /** Chatwoot does not repeat these callbacks, so a failure would not help. */
+  async #observe(route: Route, command: Command<'seen' | 'typing' | 'status'>): Promise<void> {
+    try {
+      await this.#deps.events.follow(route, command)
+    } catch (err) {
+      this.#deps.log.error({ err, instance: route.sender.name }, 'a changed conversation could not be followed')
+    }
+  }
+
+  async #upTo(ms: number, work: Promise<void>): Promise<void> {
+    const enough = new AbortController()
+    await Promise.race([work, sleep(this.#deps.clock, ms, enough.signal)])
+    enough.abort()
   }
 }
 

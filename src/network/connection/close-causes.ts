@@ -1,6 +1,6 @@
 // Explains why a connection ended: turns the library's error into a closing of the service.
 
-import type { Closing, CloseCause } from '../../core/network.ts'
+import type { Closing, CloseCause } from '../../core/network/closing.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../version/client-version.ts'

@@ -1,6 +1,6 @@
 // Translates the library's reports about a connection into signals of the service.
 
-import type { Closing } from '../../core/network.ts'
+import type { Closing } from '../../core/network/closing.ts'
 import { isLinked, jidOf } from '../account/account.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from '../library/library.ts'

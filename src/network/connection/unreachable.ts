@@ -1,6 +1,6 @@
 // Says why the network could not be reached, and what an operator can do about it.
 
-import type { Unanswered, Unreachable, UnreachableCause } from '../../core/network.ts'
+import type { Unanswered, Unreachable, UnreachableCause } from '../../core/network/closing.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import { EgressError } from '../../lib/egress/errors.ts'
 

@@ -3,7 +3,7 @@
 import type { Person } from '../../core/address.ts'
 import type { HistoryReception } from '../../core/history/past-events.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import type { Reception } from '../../core/network.ts'
+import type { Reception } from '../../core/network/reception.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Semaphore } from '../../lib/queues/semaphore.ts'

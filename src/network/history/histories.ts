@@ -2,7 +2,7 @@
 
 import type { HistoryReception } from '../../core/history/past-events.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import type { Reception } from '../../core/network.ts'
+import type { Reception } from '../../core/network/reception.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'

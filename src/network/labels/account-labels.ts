@@ -36,13 +36,15 @@ type Deps = {
 }
 
 /** `own` are changes that the service made after everything that was heard. */
-type Report = { isFirst?: boolean; isWhole?: boolean; own?: readonly LabelChange[] }
+type Report = { isFirst?: boolean; isWhole?: boolean; isNewLink?: boolean; own?: readonly LabelChange[] }
 
 /** The collection of the app state that holds the labels. */
 const collection = 'regular'
 /** Where the version is stored whose changes the reception has. */
 const versionKind = 'label-version'
-const pauses = { firstMs: 1000, ceilingMs: 30_000 }
+const storePauses = { firstMs: 1000, ceilingMs: 30_000 }
+/** Each attempt to read the labels asks WhatsApp several times. */
+const readPauses = { firstMs: 5000, ceilingMs: 10 * 60_000 }
 /** WhatsApp has this many colours for labels. */
 const colors = 20
 
@@ -80,7 +82,7 @@ export class AccountLabels implements NetworkLabels {
     })
     // The library reads the app state of a new link by itself and then counts that.
     socket.ev.on('creds.update', ({ accountSyncCounter }) => {
-      if (accountSyncCounter !== undefined) this.#inTurn(() => this.#catchUp())
+      if (accountSyncCounter !== undefined) this.#startReading()
     })
   }
 
@@ -88,7 +90,7 @@ export class AccountLabels implements NetworkLabels {
   begin(): void {
     const { creds, instance, reception } = this.#deps
     if (!reception.keepsLabels?.(instance)) return
-    if (isBusiness(creds)) this.#inTurn(() => this.#catchUp())
+    if (isBusiness(creds)) this.#startReading()
     else runOutside(() => reception.onNoLabels?.(instance))
   }
 
@@ -120,13 +122,19 @@ export class AccountLabels implements NetworkLabels {
   #hear(change: LabelChange | undefined): void {
     if (!change) return
     this.#news.push(change)
-    if (this.isRead && this.#news.length === 1) this.#inTurn(() => this.#report())
+    if (!this.isRead || this.#news.length > 1) return
+    void this.#lane.run(() => this.#report()).catch(this.#logFailure.bind(this))
   }
 
-  #inTurn(work: () => Promise<void>): void {
-    void this.#lane.run(work).catch((err: unknown) => {
-      if (!this.#deps.gone.aborted) this.#deps.log.warn({ err, instance: this.#deps.instance }, 'labels were not read')
-    })
+  /** Goes on until the labels are read: keys that are missing come later, and the connection may last for weeks. */
+  #startReading(): void {
+    const { clock, gone: signal } = this.#deps
+    const onFailure = this.#logFailure.bind(this)
+    void retryUntil({ clock, signal, pauses: readPauses, onFailure }, () => this.#lane.run(() => this.#catchUp()))
+  }
+
+  #logFailure(err: unknown): void {
+    if (!this.#deps.gone.aborted) this.#deps.log.warn({ err, instance: this.#deps.instance }, 'labels were not read')
   }
 
   async #catchUp(): Promise<void> {
@@ -135,7 +143,7 @@ export class AccountLabels implements NetworkLabels {
     if (!this.#deps.creds.accountSyncCounter) return
     const reported = await this.#reportedVersion()
     if (reported === undefined || reported !== (await this.#atOpening)) {
-      await this.#readAll()
+      await this.#readAll({ isNewLink: reported === undefined })
       return
     }
     await this.#deps.socket.resyncAppState([collection], false)
@@ -144,7 +152,7 @@ export class AccountLabels implements NetworkLabels {
   }
 
   /** Forgets the version and reads the collection within one transaction: a failure leaves the version as it was. */
-  async #readAll(): Promise<void> {
+  async #readAll({ isNewLink }: { isNewLink: boolean }): Promise<void> {
     const { socket, creds } = this.#deps
     const { keys } = socket.authState
     const readFromStart = async (): Promise<void> => {
@@ -156,17 +164,17 @@ export class AccountLabels implements NetworkLabels {
     // The library reads nothing at all while keys are missing.
     if ((await this.#version()) === 0 && !this.#isEmpty) throw new Error('the labels cannot be decrypted')
     this.isRead = true
-    await this.#report({ isWhole: true })
+    await this.#report({ isWhole: true, isNewLink })
   }
 
   /** Hands over what was heard, and stores up to which version that is. */
-  async #report({ isFirst = false, isWhole = false, own = [] }: Report = {}): Promise<void> {
+  async #report({ isFirst = false, isWhole = false, isNewLink = false, own = [] }: Report = {}): Promise<void> {
     const version = await this.#version()
     // The library stores a version and emits its changes in the same turn of the event loop.
     await turn()
     const changes = this.#news.splice(0)
-    if (changes.length > 0 || isFirst || isWhole) await this.#store({ changes, isWhole, isOwn: false })
-    if (own.length > 0) await this.#store({ changes: own, isWhole: false, isOwn: true })
+    if (changes.length > 0 || isFirst || isWhole) await this.#store({ changes, isWhole, isNewLink, isOwn: false })
+    if (own.length > 0) await this.#store({ changes: own, isWhole: false, isNewLink: false, isOwn: true })
     await this.#deps.connectionKeys.set({ [versionKind]: { [collection]: version } })
   }
 
@@ -176,7 +184,7 @@ export class AccountLabels implements NetworkLabels {
       if (failures === 0) log.warn({ err, instance }, 'labels are not stored yet')
     }
     const store = () => runOutside(() => reception.onLabels?.(instance, news) ?? Promise.resolve())
-    const stored = await retryUntil({ clock, signal: gone, pauses, onFailure }, store)
+    const stored = await retryUntil({ clock, signal: gone, pauses: storePauses, onFailure }, store)
     if (!stored) throw new Error('this connection has ended')
   }
 
@@ -186,7 +194,7 @@ export class AccountLabels implements NetworkLabels {
       this.#isRefused = false
       await this.#deps.socket.chatModify(modification, chat)
       if (!this.#wasRefused()) return this.#report({ own: [change] })
-      await this.#readAll()
+      await this.#readAll({ isNewLink: false })
       throw new Error('another device changed the labels at the same time')
     })
   }

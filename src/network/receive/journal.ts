@@ -15,7 +15,7 @@
 import type { Person } from '../../core/address.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { NetworkEvent } from '../../core/message.ts'
-import type { Reception } from '../../core/network.ts'
+import type { Reception } from '../../core/network/reception.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { completePeople } from '../account/complete-people.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'

@@ -1,7 +1,7 @@
 // Reports names and pairs of addresses that the library learns from the phone's address book, the history and the server.
 
 import type { InstanceName, Jid } from '../../core/ids.ts'
-import type { PersonNames, PersonPair, Reception } from '../../core/network.ts'
+import type { PersonNames, PersonPair, Reception } from '../../core/network/reception.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import { cleanName } from '../decode/clean.ts'

@@ -6,7 +6,7 @@
 // post with an error.
 
 import type { InstanceName } from '../../core/ids.ts'
-import type { Reception } from '../../core/network.ts'
+import type { Reception } from '../../core/network/reception.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import type { BinaryNode, WASocket } from '../library/library.ts'

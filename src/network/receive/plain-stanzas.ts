@@ -4,7 +4,7 @@
 
 import type { Person } from '../../core/address.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import type { Reception } from '../../core/network.ts'
+import type { Reception } from '../../core/network/reception.ts'
 import type { Account, KnownCall } from '../account/account.ts'
 import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import { callNotice, groupEvent, withheldEvent } from '../decode/notices.ts'

@@ -2,7 +2,7 @@
 
 import type { Agent } from 'node:https'
 import type { NetworkMessageId } from '../../core/ids.ts'
-import type { OutgoingContent } from '../../core/network.ts'
+import type { OutgoingContent } from '../../core/network/outgoing-content.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Account } from '../account/account.ts'

@@ -7,7 +7,7 @@ import type { Person } from '../../core/address.ts'
 import type { Timer } from '../../core/chat-timer.ts'
 import type { Jid } from '../../core/ids.ts'
 import type { MessageKey } from '../../core/message.ts'
-import type { OutgoingContent, QuotedMessage } from '../../core/network.ts'
+import type { OutgoingContent, QuotedMessage } from '../../core/network/outgoing-content.ts'
 import { jidNormalizedUser, proto } from '../library/library.ts'
 import { encodeTimer } from './encode-timer.ts'
 

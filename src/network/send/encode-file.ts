@@ -1,7 +1,7 @@
 // Uploads a file and encodes it as a message, with the facts that a phone shows before it loads the file.
 
 import type { FileRef } from '../../core/message.ts'
-import type { OutgoingContent, OutgoingFile } from '../../core/network.ts'
+import type { OutgoingContent, OutgoingFile } from '../../core/network/outgoing-content.ts'
 import { contextInfo } from './encode-content.ts'
 import type { Context } from './encode-content.ts'
 import type { proto } from '../library/library.ts'

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
-import type { OutgoingContent } from '../../core/network.ts'
+import type { OutgoingContent } from '../../core/network/outgoing-content.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Account } from '../account/account.ts'
 import { encodeContent, isTimed } from './encode-content.ts'

@@ -2,7 +2,7 @@
 // them. Chatwoot knows only the status of a refusal. The service knows its reason, so that reason and its cure count.
 
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
-import type { CallbackFailure } from '../../core/downstream.ts'
+import type { CallbackFailure } from '../../core/helpdesk/conversation.ts'
 import { broken } from './finding.ts'
 import type { Finding } from './finding.ts'
 

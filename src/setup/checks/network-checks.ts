@@ -1,7 +1,8 @@
 // Checks the WhatsApp side: the link of the account, the way to WhatsApp, and the client version.
 
 import type { InstanceState } from '../../core/instance.ts'
-import type { ClientVersionState, Unanswered } from '../../core/network.ts'
+import type { ClientVersionState } from '../../core/network.ts'
+import type { Unanswered } from '../../core/network/closing.ts'
 import { broken, fine } from './finding.ts'
 import type { Finding } from './finding.ts'
 

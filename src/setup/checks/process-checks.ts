@@ -2,7 +2,8 @@
 
 import { isActive } from '../../core/instance.ts'
 import type { InstanceState } from '../../core/instance.ts'
-import type { ClientVersionState, Unanswered } from '../../core/network.ts'
+import type { ClientVersionState } from '../../core/network.ts'
+import type { Unanswered } from '../../core/network/closing.ts'
 import { untested } from './finding.ts'
 import type { Finding } from './finding.ts'
 import type { Machine } from './machine.ts'

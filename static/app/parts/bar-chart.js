@@ -8,7 +8,7 @@ import { useLanguage } from '../lib/languages.js'
 /** @typedef {{ caption: string, labelHead: string, labels: readonly string[], series: readonly Series[] }} BarChartProps */
 /** @typedef {(value: number) => string} Write */
 
-const size = { height: 200, top: 18, bottom: 24 }
+const size = { height: 200, left: 40, top: 8, bottom: 24 }
 const plotHeight = size.height - size.top - size.bottom
 const mostTicks = 4
 const mostLabels = 5
@@ -19,18 +19,30 @@ const looks = ['filled', 'hollow']
 export function BarChart({ caption, labelHead, labels, series }) {
   const language = useLanguage()
   const write = (/** @type {number} */ value) => formatNumber(language, value)
-  const step = tickStep(Math.max(1, ...series.flatMap(({ values }) => values)))
-  const top = step * Math.ceil(Math.max(1, ...series.flatMap(({ values }) => values)) / step)
+  const highest = Math.max(1, ...series.flatMap(({ values }) => values))
+  const step = tickStep(highest)
+  const ticks = Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step)
+  const top = step * (ticks.length - 1)
   const yOf = (/** @type {number} */ value) => size.top + plotHeight * (1 - value / top)
   return html`<figure class="chart">
     <figcaption>
       ${caption}
       ${series.map(({ name }, index) => html`<span key=${name} class=${`key ${looks[index]}`}>${name}</span>`)}
     </figcaption>
-    <svg width="100%" height=${size.height} aria-hidden="true">
-      <${Ticks} step=${step} top=${top} yOf=${yOf} write=${write} />
-      ${labels.map((label, index) => html`<${Group} key=${label} ...${{ index, labels, series, yOf, write }} />`)}
-    </svg>
+    <div class="plot" aria-hidden="true">
+      <svg width=${size.left} height=${size.height}>
+        ${ticks.map(
+          (value) =>
+            html`<text key=${value} x=${size.left} y=${yOf(value) + 4} text-anchor="end">${write(value)}</text>`,
+        )}
+      </svg>
+      <svg width="100%" height=${size.height}>
+        ${ticks.map(
+          (value) => html`<line key=${value} class="tick" x1="0" x2="100%" y1=${yOf(value)} y2=${yOf(value)} />`,
+        )}
+        ${labels.map((label, index) => html`<${Group} key=${label} ...${{ index, labels, series, yOf, write }} />`)}
+      </svg>
+    </div>
     <div class="hidden">
       <table>
         <caption>
@@ -54,20 +66,6 @@ export function BarChart({ caption, labelHead, labels, series }) {
       </table>
     </div>
   </figure>`
-}
-
-/** @param {{ step: number, top: number, yOf: (value: number) => number, write: Write }} props */
-function Ticks({ step, top, yOf, write }) {
-  const values = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step)
-  return html`<g>
-    ${values.map(
-      (value) =>
-        html`<g key=${value}>
-          <line class="tick" x1="0" x2="100%" y1=${yOf(value)} y2=${yOf(value)} />
-          ${value > 0 && html`<text x="0" y=${yOf(value) - 4}>${write(value)}</text>`}
-        </g>`,
-    )}
-  </g>`
 }
 
 /**

@@ -20,7 +20,7 @@ import { html } from '../lib/html.js'
  */
 export function DataTable({ caption, columns, rows, keyOf, empty }) {
   if (rows.length === 0 && empty !== undefined) return html`<p class="soft">${empty}</p>`
-  return html`<div class="scroll" role="region" aria-label=${caption} tabindex="0">
+  return html`<div class="scroll" role="group" aria-label=${caption} tabindex="0">
     <table>
       <caption class="hidden">
         ${caption}

@@ -2,16 +2,12 @@
 
 import { Readable } from 'node:stream'
 import { DownstreamError } from '../../../src/core/downstream.ts'
-import type { Contact, ContactSpec, Conversation, Destination } from '../../../src/core/downstream.ts'
+import type { Destination } from '../../../src/core/downstream.ts'
+import type { Contact, ContactSpec } from '../../../src/core/helpdesk/contact.ts'
+import type { Conversation } from '../../../src/core/helpdesk/conversation.ts'
 import { listedContact } from '../../harness/listed-contact.ts'
-import type {
-  DownloadedFile,
-  Downstream,
-  DownstreamLimits,
-  HelpdeskInbox,
-  NewMessage,
-  PostedMessage,
-} from '../../../src/core/downstream.ts'
+import type { DownloadedFile, Downstream, DownstreamLimits, HelpdeskInbox } from '../../../src/core/downstream.ts'
+import type { NewMessage, PostedMessage } from '../../../src/core/helpdesk/message.ts'
 
 export type Posted = NewMessage & { id: number; conversationId: number; destination: string; bytes: number }
 /** A conversation as it is kept. `mark` and `isHistory` stand for what an import has made. */
@@ -89,9 +85,9 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('conversationsPage')
         return { conversations: [], isLast: true }
       },
-      newestMessages: async () => {
-        await ask('newestMessages')
-        return []
+      messagesFrom: async () => {
+        await ask('messagesFrom')
+        return { messages: [], isWhole: true }
       },
       addAddress: async () => {
         await ask('addAddress')

@@ -13,7 +13,7 @@ async function parked(bed: BridgeBed): Promise<void> {
     await bed.pass(minute)
     return bed.inbound.counts().parked === 1
   }
-  await waitUntil('it is parked', isParked, { timeoutMs: 30_000 })
+  await waitUntil('it is parked', isParked)
 }
 
 test(

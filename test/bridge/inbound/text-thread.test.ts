@@ -36,7 +36,7 @@ test('a long text is parked, and not replaced, when the thread ends at each of t
       await bed.pass(minute)
       return bed.inbound.counts().parked === 1 || bed.helpdesk.messages.length > 0
     }
-    await waitUntil('the text is parked', isParked, { timeoutMs: 30_000, instead: () => ended.count })
+    await waitUntil('the text is parked', isParked, { instead: () => ended.count })
   }
   assert.deepEqual(bed.helpdesk.contents, [], 'no notice takes its place')
   assert.equal(failures(bed), 10)

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
-import type { MessageStatus } from '../../../src/core/downstream.ts'
+import type { MessageStatus } from '../../../src/core/helpdesk/message.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
 import { rowOf } from './harness/views.ts'
@@ -61,7 +61,7 @@ test('our reason is told a second after our answer, when the helpdesk has writte
   assert.deepEqual(marks, [])
   status.set(102, 'failed')
   await bed.clock.advance(1)
-  await waitUntil('it is told', () => marks.length > 0, { timeoutMs: 10_000 })
+  await waitUntil('it is told', () => marks.length > 0)
   assert.deepEqual([marks, bed.texts()], [['102 failed'], [offer]])
 })
 

@@ -7,6 +7,9 @@ import { waitUntil } from '../../harness/wait-until.ts'
 
 const folder = fileURLToPath(new URL('../../../cli/', import.meta.url))
 
+/** A busy machine may need that long for the start of a program. */
+export const patienceMs = 120_000
+
 export class CliProcess {
   readonly #child: ChildProcess
   #output = ''
@@ -42,14 +45,14 @@ export class CliProcess {
   /** Waits until the program has printed this. */
   async prints(what: RegExp): Promise<void> {
     await waitUntil(`the program prints ${String(what)}`, () => what.test(this.#output), {
-      timeoutMs: 60_000,
+      timeoutMs: patienceMs,
       instead: () => this.#story(),
     })
   }
 
   async ended(): Promise<{ code: number | null; output: string; errors: string }> {
     await waitUntil('the program ends', () => this.#exitCode !== undefined, {
-      timeoutMs: 120_000,
+      timeoutMs: patienceMs,
       instead: () => this.#story(),
     })
     return { code: this.#exitCode ?? null, output: this.#output, errors: this.#errors }

@@ -138,13 +138,14 @@ for (const engine of drawnEngines(import.meta.url)) {
       const contacts = async () => ((await world.stored())[1] as unknown[]).length
       await waitUntil('some contacts are taken over', async () => (await contacts()) >= 3)
       assertRefused(await world.start(), 'SERVICE_JOB_RUNNING', new RegExp(id))
-      const from = performance.now()
       const cancelled = await world.service.request('DELETE', `/api/jobs/${id}`)
       assert.equal(cancelled.status, 200)
+      // A dry run takes nothing over, and begins when the cancelled run has ended.
+      await world.adopt({ dry: true })
       const left = await contacts()
       assert.ok(left < 60, `${left} are taken over`)
-      assert.ok(performance.now() - from < 3000)
-      await waitUntil('the next job may start', async () => (await world.start()).status === 202)
+      await world.adopt()
+      assert.equal(await contacts(), 60)
     })
 
     test('a job goes on after a restart of the service, and while the helpdesk is away', async () => {

@@ -40,6 +40,7 @@ async function dieAt(step: SendStep, engine: EngineName): Promise<string[]> {
   await world.stop()
   {
     await using dying = new ServiceProcess(world.environment, undefined, [script, step])
+    await dying.ready()
     await waitUntil('the account is online', () => dying.reached('ready'))
     const call = maria.call(world.phone)
     await dying.logged('standing still')

@@ -84,6 +84,11 @@ for (const engine of engines) {
       }
       await ring()
       await waitUntil('the first text is there', () => textsTo(maria).length === 1)
+      // The acknowledgement must not wait when the clock leaps.
+      await waitUntil('the first text is stored as sent', async () => {
+        const { body } = await world.service.get('/api/instances/n0/outbox')
+        return (body as { sent: number }).sent === 1
+      })
       await clock.advance(30 * minute)
       await ring()
       await world.restart()

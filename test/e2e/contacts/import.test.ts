@@ -195,6 +195,7 @@ for (const engine of drawnEngines(import.meta.url)) {
       [{ create: 'yes' }, /create/],
       [{ create: null }, /create/],
       [[], /body|object/],
+      [{ onyl: 'saved', create: true }, /the body has the unknown field "onyl"; it takes: only, create/],
     ] as const) {
       assertRefused(await askImport(world, body), 'SERVICE_BAD_REQUEST', field)
     }
@@ -203,8 +204,11 @@ for (const engine of drawnEngines(import.meta.url)) {
     assertRefused(await askImport(world, {}, 'new'), 'SERVICE_NOT_READY', /link the account/)
     assert.deepEqual((await world.service.get('/api/jobs')).body, [])
     await world.service.request('DELETE', '/api/instances/new')
+    await world.restart({ DOWNSTREAM_BASE_URL: '' })
+    assertRefused(await askImport(world), 'SERVICE_NO_HELPDESK', /set DOWNSTREAM_\*/)
+    assert.deepEqual((await world.service.get('/api/jobs')).body, [])
     await world.restart({ SERVICE_RETROACTIVE_NAME_UPDATE: 'false' })
     assertRefused(await askImport(world, {}), 'SERVICE_NAMES_DISABLED', /create/)
-    await completed(world, await startImport(world, { create: true, extra: [1] }))
+    await completed(world, await startImport(world, { create: true }))
   })
 }

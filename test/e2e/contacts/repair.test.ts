@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Database } from '../../../src/storage/database.ts'
 import { fillChat, fillOwnContact } from '../../harness/other-bridges.ts'
 import { engines } from '../../harness/databases.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
 import { DeskClient } from '../../sim-helpdesk/harness/desk-client.ts'
-import { findingsOf, mergesIn, repair, repairOf, startRepair, stateOf, stating } from './harness/repairs.ts'
+import { endOf, findingsOf, mergesIn, repair, repairOf, startRepair, stateOf, stating } from './harness/repairs.ts'
 
 const phone = '5511988887777'
 const short = '551188887777'
@@ -38,7 +39,9 @@ for (const engine of engines) {
       assert.deepEqual(stateOf(helpdesk), before)
       assert.deepEqual(await mergesIn(world), [])
 
-      const done = await repair(world)
+      const job = await startRepair(world)
+      const { result: done } = await endOf(world, job)
+      assert.ok(done)
       assert.deepEqual([done.pairs, done.merged, done.skipped, done.errors], [2, 2, 0, 0])
       const contacts = helpdesk.see.contacts()
       assert.equal(contacts.length, 3)
@@ -54,8 +57,8 @@ for (const engine of engines) {
       assert.deepEqual(
         (await mergesIn(world)).map(({ actor, target, metadata }) => [actor, target, metadata]),
         [
-          ['api', String(ours.id), { merged: byLid.contactId, reason: 'phone_and_lid' }],
-          ['api', String(ours.id), { merged: byShort.contactId, reason: 'mobile_variants' }],
+          ['api', String(ours.id), { merged: byLid.contactId, reason: 'phone_and_lid', job }],
+          ['api', String(ours.id), { merged: byShort.contactId, reason: 'mobile_variants', job }],
         ],
       )
 
@@ -178,5 +181,28 @@ describe('while contacts are being merged', () => {
     const last = await world.arrived(maria.text(world.phone, 'after'))
     assert.equal(last.conversationId, first.conversationId)
     helpdesk.assertNothingRefused()
+  })
+
+  test('a repair of another account does not remove the contact that stays', async () => {
+    const seed = async (database: Database) => {
+      await stating([[phone, null]])(database)
+      await stating([[short, null]], 'n1')(database)
+    }
+    await using world = await World.open({ accounts: 2, seed })
+    const { helpdesk } = world
+    const one = fillChat(helpdesk, 'evolution', { phone, name: 'Maria' })
+    const other = fillChat(helpdesk, 'evolution', { phone: short, name: 'Maria' })
+    const before = stateOf(helpdesk)
+    helpdesk.configure({ mergeMs: 1_500 })
+    // Each account knows another spelling, so each of them would keep another contact.
+    const results = await Promise.all([repair(world), repair(world, false, 'n1')])
+    assert.deepEqual(results.flatMap(({ listed }) => listed.map(({ outcome }) => outcome)).toSorted(), [
+      'changed',
+      'merged',
+    ])
+    const { contacts, conversations, messages } = stateOf(helpdesk)
+    assert.equal(contacts.length, 1)
+    assert.deepEqual(conversations.map(({ id }) => id).toSorted(), [...one.conversations, ...other.conversations])
+    assert.equal(messages.length, before.messages.length)
   })
 })

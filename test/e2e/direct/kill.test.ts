@@ -49,6 +49,7 @@ async function dieAt(death: Death): Promise<Aftermath> {
   const first = { to: toBob, ...content, idempotency_key: 'order 1' }
   {
     await using dying = new ServiceProcess(world.environment, undefined, [script, step])
+    await dying.ready()
     await waitUntil('the account is online', () => dying.reached('ready'))
     if (fault) await world.helpdesk.fault(fault)
     ask(dying, first).catch(() => undefined)

@@ -9,6 +9,7 @@ import { LeapingClock } from '../../harness/leaping-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
 import type { WorldOptions } from '../../harness/world.ts'
+import { DeskClient } from '../../sim-helpdesk/harness/desk-client.ts'
 import { completedJob, importedAt, importing, newestJob, wronglyImported } from './harness/watched-jobs.ts'
 import type { JobBody } from './harness/import-world.ts'
 
@@ -68,6 +69,12 @@ function postTimes({ helpdesk }: World): number[] {
   return posts.map(({ at }) => at)
 }
 
+/** The helpdesk answers a request that is made after those of the service. */
+async function requestsSettle({ helpdesk }: World): Promise<void> {
+  assert.equal((await new DeskClient(helpdesk).get('/labels')).status, 200)
+  await helpdesk.settled()
+}
+
 /** Time leaps in steps, so that the work of each step is done before the next one. */
 async function leapUntil(what: string, clock: LeapingClock, holds: () => boolean | Promise<boolean>): Promise<void> {
   await waitUntil(what, async () => {
@@ -86,6 +93,8 @@ for (const engine of drawnEngines(import.meta.url)) {
       await start(world, 'a')
       await waitUntil('some messages are posted', () => postedOf(world, archive).length > 16)
       const until = await cancel(world, clock)
+      // What is on its way is answered before the clock leaps.
+      await requestsSettle(world)
       const areResolved = () => helpdesk.see.conversations().every(({ status }) => status === 'resolved')
       await leapUntil('all conversations are resolved', clock, areResolved)
       const before = postedOf(world, archive).length
@@ -121,6 +130,8 @@ for (const engine of drawnEngines(import.meta.url)) {
       await waitUntil('some messages are posted', () => postedOf(world, archive).length > 16)
       const { status } = await service.request('DELETE', '/api/instances/a')
       assert.equal(status, 200)
+      // What is on its way is answered before the clock leaps.
+      await requestsSettle(world)
       const deletedAt = clock.now()
       for (const table of tables) {
         const rows = await service.database.read(service.database.query.selectFrom(table).selectAll())

@@ -20,7 +20,7 @@ const fastProcess = fileURLToPath(new URL('../../harness/fast-process.ts', impor
 /** Received messages cannot be stored until it is disposed of. */
 async function holdStorage({ location }: TestLocation): Promise<AsyncDisposable> {
   if (location.engine === 'sqlite') {
-    const holder = new DatabaseSync(location.path)
+    const holder = new DatabaseSync(location.path, { timeout: 5000 })
     holder.exec('BEGIN IMMEDIATE')
     return {
       [Symbol.asyncDispose]: () => {

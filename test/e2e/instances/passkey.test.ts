@@ -44,6 +44,6 @@ test('agents are told that the account cannot be linked, and the code is taken a
   await assert.rejects(phone.scan(await world.qrText('a')), /hung up/)
   await helpdesk.waitForMessage(undefined, ({ content }) => /chave de acesso.*alguns dias/.test(content ?? ''), 60_000)
   await waitUntil('no code is left', () => !hasCode())
-  await world.clock.advance(120_000)
+  await world.pass(120_000)
   assert.equal((await world.events('a'))['unreachable'], undefined, 'an account without a session is not unreachable')
 })

@@ -75,11 +75,7 @@ test('the answers to a caller that waits, or asks for the QR code, carry the las
     last_error ?? '',
     /^WhatsApp cannot be reached: the connection was refused \(ECONNREFUSED\)\. What to do: check SERVICE_NETWORK_URL/,
   )
-  const timers = clock.pending
-  const waiting = world.service.get('/api/instances/a/wait-ready?timeout=1')
-  await waitUntil('the request waits', () => clock.pending > timers)
-  await clock.advance(1000)
-  const waited = await waiting
+  const waited = await clock.advanceUntil(world.service.get('/api/instances/a/wait-ready?timeout=1'))
   assert.equal(waited.status, 408)
   assert.equal((waited.body as Record<string, string>)['last_error_code'], 'network_unreachable')
 })

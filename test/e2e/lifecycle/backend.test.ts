@@ -148,8 +148,7 @@ describe('a stop', () => {
     await subscribers.gets('/one', 'connected')
     const { stopped } = stopOf(world)
     await subscribers.gets('/one', 'backend_restarting')
-    await clock.advance(12_000)
-    await stopped
+    await clock.advanceUntil(stopped, 1000)
     await world.restartService()
     await world.reaches('a', 'ready')
     await clock.advance(8000)

@@ -3,6 +3,7 @@
 import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { SendStep } from '../../../src/bridge/outbound/send/row-sender.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
 import { signatureOf } from '../../harness/signed-callback.ts'
@@ -79,9 +80,7 @@ test('a send that does not end within the grace is repeated under its id', async
   world.network.fault({ kind: 'lost_ack' })
   const answer = world.post(world.callback(1, 'in doubt'))
   await world.received('in doubt')
-  const stopped = world.service.app.stop()
-  await clock.advance(12_000)
-  await stopped
+  await clock.advanceUntil(world.service.app.stop(), 1000)
   assert.equal((await answer).status, 202)
   await world.restart()
   await waitUntil('it is sent', async () => {
@@ -95,10 +94,18 @@ test('a send that does not end within the grace is repeated under its id', async
 test('a message whose turn comes in the grace is not sent by this process', async () => {
   const clock = new ManualClock(Date.now())
   const slow = { ...environment, SERVICE_OUTGOING_RATE_LIMIT: '1' }
-  await using world = await AgentWorld.open({ clock, helpdesk: { clock }, environment: slow })
+  const steps: SendStep[] = []
+  const onSendStep = (step: SendStep) => {
+    steps.push(step)
+    return Promise.resolve()
+  }
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock }, environment: slow, onSendStep })
   assert.equal((await world.post(world.callback(1, 'first'))).status, 200)
   const second = world.post(world.callback(2, 'a minute later'))
-  await waitUntil('it waits', async () => (await world.outbox())['pending'] === 1)
+  // A row that can be seen is accepted a moment later. Until then its answer has a deadline on this clock.
+  const isAccepted = () => steps.filter((step) => step === 'accepted').length === 2
+  await waitUntil('it is accepted', isAccepted, { instead: () => steps })
+  assert.equal((await world.outbox())['pending'], 1)
   // Slowly enough for pings to be answered.
   for (let passed = 0; passed < 54_000; passed += 2000) {
     await clock.advance(2000)
@@ -137,6 +144,7 @@ test('SIGTERM while many agents write: every message arrives once', async () => 
   const seen: number[] = []
   {
     await using first = new ServiceProcess(world.environment)
+    await first.ready()
     await waitUntil('the account is online', () => first.reached('ready'))
     for (let n = 0; n < 60; n += 10) {
       const batch = Array.from({ length: 10 }, (_, i) => post(first, n + i))

@@ -8,7 +8,9 @@ import { noImportProgress } from '../../../src/core/jobs/history-jobs.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
+import { DashboardVisitor } from '../../harness/dashboard-visitor.ts'
 import { EventStream } from '../../harness/event-stream.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
 import { ProcessWorld } from '../../harness/process-world.ts'
 import { apiToken, Service } from '../../harness/service.ts'
 import { SubscriberServer } from '../../harness/subscriber-server.ts'
@@ -82,7 +84,7 @@ for (const engine of drawnEngines(import.meta.url)) {
         [need?.['kind'], need?.['destination'], need?.['sentence']],
         ['destination_held', data['destination'], reason],
       )
-      world.helpdesk.clearFaults()
+      await world.helpdesk.clearFaults()
       // The change of a setting tries every destination again.
       await world.patch('n0', { spamguard_enabled: true })
       await stream.next('destination', ({ destination, held }) => destination === data['destination'] && held === null)
@@ -97,8 +99,8 @@ for (const engine of drawnEngines(import.meta.url)) {
       for (let done = 1; done <= 200; done++) run.options.onProgress({ ...noImportProgress, done, total: 200 })
       run.resolve(sampleResult)
       const { data } = await stream.next('job', ({ status }) => status === 'completed')
-      const { result: _, ...shown } = await set.job(id)
-      assert.deepEqual(data, { ...shown, progress: data['progress'] })
+      const shown = { ...(await set.job(id)), progress: data['progress'], result: undefined }
+      assert.deepEqual({ ...data, result: undefined }, shown)
       assert.ok(!('result' in data), 'the result may be long')
       assert.ok(stream.of('job').length < 10, `${stream.of('job').length} events for 200 changes`)
       assert.ok(stream.of('job').every((event) => event.data['id'] === id))
@@ -133,6 +135,32 @@ describe('the stream', () => {
     await using service = await Service.start()
     assertRefused(await service.request('GET', '/api/events', { token: null }), 'SERVICE_UNAUTHORIZED')
     assert.equal((await service.request('HEAD', '/api/events')).status, 405)
+  })
+
+  test('is served with the cookie of a session, and ends with it', async () => {
+    const clock = new ManualClock()
+    await using service = await Service.start({ clock })
+    const { url } = service.app
+    const listenAs = ({ cookie }: DashboardVisitor, more: Record<string, string> = {}) =>
+      EventStream.open(url, { headers: { authorization: '', cookie, 'sec-fetch-site': 'same-origin', ...more } })
+    const visitor = await DashboardVisitor.signIn(url)
+    const other = await DashboardVisitor.signIn(url)
+    using foreign = await listenAs(visitor, { 'sec-fetch-site': 'cross-site' })
+    assert.equal(foreign.response.status, 401)
+    using stream = await listenAs(visitor)
+    using lasting = await listenAs(other)
+    using token = await EventStream.open(url)
+    await stream.next('hello')
+    assert.equal((await visitor.request('DELETE', '/api/session')).status, 200)
+    await stream.next('bye', ({ reason }) => reason === 'expired')
+    await stream.ends()
+    // At once: background work would run thousands of times meanwhile.
+    clock.freeze(12 * 3_600_000)
+    await clock.advance(1)
+    await lasting.next('bye', ({ reason }) => reason === 'expired')
+    await lasting.ends()
+    await token.next('hello')
+    assert.deepEqual([token.of('bye'), token.isOver], [[], false])
   })
 
   test('ends with bye when the service stops, and does not delay the stop', async () => {

@@ -11,7 +11,7 @@ const reads = (world: AgentWorld) =>
 test('what an agent has seen is marked read, once; so is what he replies to', async () => {
   await using world = await AgentWorld.open()
   const first = world.bob.text(world.phone, 'one')
-  const posted = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === first.id, 20_000)
+  const posted = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === first.id)
   assert.deepEqual(reads(world), [])
   const conversation = {
     id: posted.conversationId,
@@ -28,7 +28,7 @@ test('what an agent has seen is marked read, once; so is what he replies to', as
   await waitUntil('the first is marked read', () => reads(world).length > 0)
   assert.deepEqual(reads(world), [first.id])
   const second = world.bob.text(world.phone, 'two')
-  await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === second.id, 20_000)
+  await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === second.id)
   await world.write('answer', {}, posted.conversationId)
   await waitUntil('the second is marked read', () => reads(world).length === 2)
   await world.helpdesk.settled()
@@ -72,7 +72,7 @@ test('a shared inbox: the instance that holds the conversation shows that an age
   const [first, second] = world.phones
   assert.ok(first && second)
   const question = world.bob.text(second, 'to the second')
-  const asked = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
+  const asked = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id)
   const meta = { sender: { identifier: '5511888880001@s.whatsapp.net' } }
   const conversation = { id: asked.conversationId, inbox_id: 1, meta }
   await world.post({ event: 'conversation_typing_on', user: ana, conversation, is_private: false })
@@ -88,7 +88,7 @@ test('a shared inbox: the instance that holds the conversation shows that an age
 test('restricted: a strike, strangers fail at once, chats that exist go on', async () => {
   await using world = await AgentWorld.open()
   const friend = world.bob.text(world.phone, 'hi')
-  const known = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === friend.id, 20_000)
+  const known = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === friend.id)
   const eve = world.network.person({ phone: '5511888880002', pushName: 'Eve' })
   const conversation = { id: 70, inbox_id: 1, meta: { sender: { phone_number: `+${eve.user.phone}` } } }
   world.phone.user.restrictedUntil = Date.now() + 3_600_000

@@ -27,7 +27,9 @@ test('every attachment is sent as what it is, the text with the first', async ()
   const [voice, song] = messages.slice(2).map(({ message }) => unwrap(message).audioMessage)
   assert.deepEqual([voice?.ptt, song?.ptt ?? false], [true, false])
   await waitUntil('it is settled', async () => (await world.outbox())['sent'] === 1)
-  assert.equal(await world.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}'), 4)
+  const counted = () => world.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}')
+  await waitUntil('all parts are counted', async () => (await counted()) >= 4)
+  assert.equal(await counted(), 4)
 })
 
 test('a hard break leaves no space at the end of its line, and no backslash reaches the customer', async () => {
@@ -75,14 +77,14 @@ test('an attachment over the size limit is refused with the reason', async () =>
 test('a reply quotes the message it answers, the customer’s and our own, also after a restart', async () => {
   await using world = await AgentWorld.open()
   const question = world.bob.text(world.phone, 'when do you open?')
-  const asked = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
+  const asked = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id)
   const conversation = asked.conversationId
   await world.write('at nine', { content_attributes: { in_reply_to: asked.id } }, conversation)
   const answer = await world.received('at nine')
   const quoted = unwrap(answer.message).extendedTextMessage?.contextInfo
   assert.equal(quoted?.stanzaId, question.id)
   assert.equal(quoted.quotedMessage?.conversation, 'when do you open?')
-  const own = await world.helpdesk.waitForMessage(undefined, ({ content }) => content === 'at nine', 5000)
+  const own = await world.helpdesk.waitForMessage(undefined, ({ content }) => content === 'at nine')
   await world.restart()
   await world.write('or ten', { content_attributes: { in_reply_to: own.id } }, conversation)
   const later = unwrap((await world.received('or ten')).message).extendedTextMessage?.contextInfo

@@ -30,7 +30,7 @@ test('all seven events, as they come and again under our own signature: understo
   await using world = await AgentWorld.open()
   const eve = world.network.person({ phone: '5511888880002', pushName: 'Eve' })
   const question = eve.text(world.phone, 'hello?')
-  const asked = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
+  const asked = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id)
   const place = `/conversations/${asked.conversationId}`
   await world.agent.post(`${place}/toggle_typing_status`, { typing_status: 'on' })
   await world.agent.post(`${place}/toggle_typing_status`, { typing_status: 'off' })

@@ -15,17 +15,16 @@ async function team() {
   const eve = world.network.person({ phone: '5511888880002' })
   const group = world.network.group('Team', bob, [world.phone, eve])
   const { id } = eve.text(group, 'who comes?')
-  const { conversationId } = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 20_000)
+  const { conversationId } = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id)
   const say = (text: string) => stage.write({ person: bob, conversation: conversationId }, text)
-  const confirmed = () =>
-    waitUntil('the notice is confirmed', () => world.phone.companion.books.size === 0, { timeoutMs: 20_000 })
+  const confirmed = () => waitUntil('the notice is confirmed', () => world.phone.companion.books.size === 0)
   await say('one')
   for (const member of [bob, eve]) await read(member, 'one')
   return { stage, bob, eve, group, say, confirmed, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
 }
 
 async function read({ messages }: SimPerson, text: string): Promise<void> {
-  await messages.waitFor(text, (one) => textOfMessage(one.message) === text, 30_000)
+  await messages.waitFor(text, (one) => textOfMessage(one.message) === text)
 }
 
 test('a member with a new phone reads the next message after kill -9', async () => {

@@ -109,5 +109,8 @@ test('three files, the second refused, the connection dying after the third: eac
   assert.equal((await world.shown(id, () => true)).status, 'sent')
   const { sent, failed } = await world.outbox()
   assert.deepEqual([sent, failed], [1, 0])
-  assert.equal(await world.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}'), 3)
+  // Counted a moment after the commit that a test can see.
+  const counted = () => world.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}')
+  await waitUntil('all parts are counted', async () => (await counted()) >= 3)
+  assert.equal(await counted(), 3)
 })

@@ -10,7 +10,7 @@ const quoteOf = ({ message }: ReceivedMessage) => unwrap(message).extendedTextMe
 
 /** A message of the network, as the helpdesk shows it. */
 const posted = (world: AgentWorld, { id }: { id: string }) =>
-  world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 20_000)
+  world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id)
 
 const replyTo = (id: number) => ({ content_attributes: { in_reply_to: id } })
 

@@ -75,7 +75,7 @@ for (const engine of drawnEngines(import.meta.url)) {
 
 test('health is 503 and degraded when the database does not answer for 2 s, and 200 again when it does', async () => {
   await using service = await Service.start()
-  const lock = new DatabaseSync(service.databasePath)
+  const lock = new DatabaseSync(service.databasePath, { timeout: 5000 })
   lock.exec('BEGIN EXCLUSIVE')
   let seen = await service.get('/api/health')
   await waitUntil('health is 503', async () => (seen = await service.get('/api/health')).status === 503)
@@ -118,7 +118,7 @@ describe('health answers at once', () => {
 
   test('while another process keeps SQLite from writing', async () => {
     await using service = await Service.start({ seed: seedInstance })
-    const lock = new DatabaseSync(service.databasePath)
+    const lock = new DatabaseSync(service.databasePath, { timeout: 5000 })
     lock.exec('BEGIN EXCLUSIVE')
     for (let asked = 0; asked < 20; asked++) await askAtOnce(service)
     lock.exec('ROLLBACK')

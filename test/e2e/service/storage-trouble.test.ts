@@ -10,7 +10,7 @@ const body = { downstream_base_url: 'https://a', downstream_api_token: 't' }
 
 test('the answer to a write without an answer of the database does not claim that nothing changed', async () => {
   await using service = await Service.start()
-  const lock = new DatabaseSync(service.databasePath)
+  const lock = new DatabaseSync(service.databasePath, { timeout: 5000 })
   lock.exec('BEGIN EXCLUSIVE')
   const answer = await service.request('PUT', '/api/tenants/a', { body })
   lock.exec('ROLLBACK')

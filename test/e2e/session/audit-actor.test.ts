@@ -45,6 +45,7 @@ const causes: Record<AuditAction, 'caller' | 'system'> = {
   'outbox.failed': 'system',
   'backend.boot': 'system',
   'backend.restored': 'system',
+  'backup.make': 'caller',
 }
 
 type Send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<unknown>
@@ -172,10 +173,13 @@ for (const engine of drawnEngines(import.meta.url)) {
         await stage.groups()
         await stage.jobs()
         await stage.instances()
+        // The service makes no backup of PostgreSQL.
+        if (engine === 'sqlite') await stage.send('POST', '/api/backup')
         const callers = Object.keys(causes).filter((action) => causes[action as AuditAction] === 'caller')
+        const expected = callers.filter((action) => engine === 'sqlite' || action !== 'backup.make')
         assert.deepEqual(
           Object.entries(await stage.actors()).toSorted(),
-          callers.map((action) => [action, [actor]]).toSorted(),
+          expected.map((action) => [action, [actor]]).toSorted(),
         )
       })
     }

@@ -25,6 +25,8 @@ describe('results of receipts', { concurrency: 3 }, () => {
     const { network, bob } = world
     const { message } = await delivered(world, 'known')
     await countsReceipts(world, { filtered: 1 })
+    // Bob's conversation is known with that commit, which must not wait when the clock leaps.
+    await waitUntil('the message is stored as sent', async () => (await world.outbox())['sent'] === 1)
     const stranger = network.person({ phone: '5511777770001', lid: '300000000000001' })
     bob.receipt('read', [{ ...message, id: 'UNKNOWN1' }])
     stranger.receipt('read', [{ ...message, id: 'UNKNOWN2' }])

@@ -23,7 +23,7 @@ function wasOnline(world: AgentWorld): boolean {
 }
 
 test('the phone still rings while no agent is active, also after customers wrote and after an agent has gone', async () => {
-  await using world = await AgentWorld.open({ clock: new FastClock(40), environment: { SERVICE_PRESENCE: 'auto' } })
+  await using world = await AgentWorld.open({ clock: new FastClock(10), environment: { SERVICE_PRESENCE: 'auto' } })
   const conversation = await opened(world)
   world.bob.typing(world.phone)
   await opened(world, world.network.person({ phone: '5511888880002', pushName: 'Eve' }))

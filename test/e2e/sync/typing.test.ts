@@ -111,7 +111,7 @@ test('a helpdesk that refuses is counted, messages go on, and the end is repeate
 })
 
 test('the message of the customer ends the typing, although WhatsApp does not say so', async () => {
-  await using world = await AgentWorld.open({ clock: new FastClock(2) })
+  await using world = await AgentWorld.open()
   const conversation = await watched(world)
   world.bob.typing(world.phone)
   await shows(world, conversation, true)
@@ -134,7 +134,7 @@ test('typing ends after a silence', async () => {
 })
 
 test('typing ends when the customer goes offline', async () => {
-  await using world = await AgentWorld.open({ clock: new FastClock(2) })
+  await using world = await AgentWorld.open()
   const conversation = await watched(world)
   world.bob.typing(world.phone)
   await shows(world, conversation, true)
@@ -144,7 +144,7 @@ test('typing ends when the customer goes offline', async () => {
 })
 
 test('typing ends when the connection to WhatsApp ends', async () => {
-  await using world = await AgentWorld.open({ clock: new FastClock(2) })
+  await using world = await AgentWorld.open()
   const conversation = await watched(world)
   world.bob.typing(world.phone)
   await shows(world, conversation, true)
@@ -178,7 +178,8 @@ test('typing ends when the service stops, and a helpdesk that hangs does not kee
   const stoppedAt = performance.now()
   await world.stop()
   const ms = performance.now() - stoppedAt
-  assert.ok(ms < 5000, `the stop took ${Math.round(ms)} ms`)
+  // A request that hangs is given up after 15 s.
+  assert.ok(ms < 10_000, `the stop took ${Math.round(ms)} ms`)
 })
 
 test('switched off: nothing is asked, shown or counted', async () => {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import type { OutgoingContent, OutgoingFile } from '../../../src/core/network.ts'
+import type { OutgoingContent, OutgoingFile } from '../../../src/core/network/outgoing-content.ts'
 
 export class Files implements AsyncDisposable {
   readonly #directory: string

@@ -1,7 +1,8 @@
 // One open connection and every signal it gave.
 
 import { EventLog } from '../../../sim/event-log.ts'
-import type { Closing, Network, NetworkSession, SessionSignal } from '../../../src/core/network.ts'
+import type { Network, NetworkSession, SessionSignal } from '../../../src/core/network.ts'
+import type { Closing } from '../../../src/core/network/closing.ts'
 
 type Kind = SessionSignal['kind']
 

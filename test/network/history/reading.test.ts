@@ -203,7 +203,7 @@ test('a history whose bytes are no history is counted and does not end the conne
   phone.tell(phone.companion, inlineHistory(Kind.RECENT, oneChat('B1')))
   await readWithTime(past, 'B1', clock)
   assert.deepEqual(past.passedOver, ['unreadable history'])
-  await line.session.probe(5_000)
+  await line.session.probe(60_000)
 })
 
 test('a history that was not read to its end is read again by the next process', async () => {

@@ -24,7 +24,7 @@ async function noted(bed: Bed): Promise<void> {
     const [note] = await bed.store.load('s', 'tctoken', ['__address_book'])
     return note !== undefined && Buffer.from(note.value).toString().includes(version)
   }
-  await waitUntil('the address book is noted', holds, { timeoutMs: 10_000 })
+  await waitUntil('the address book is noted', holds)
 }
 
 function namesOf({ names }: Bed): string[] {

@@ -44,9 +44,7 @@ test('keys of the app state that were received and not yet stored are acted on b
   const id = key.id.toString('base64')
   const stored = async () => (await bed.store.load('s', 'app-state-sync-key', [id])).length
   assert.equal(await stored(), 0)
-  const ended = bed.network[Symbol.asyncDispose]()
-  await clock.advance(6_000)
-  await ended
+  await clock.advanceUntil(bed.network[Symbol.asyncDispose]())
 
   const { database, epoch, sim } = bed
   const next = stack.use(createNetwork({ database, epoch, settings: settingsFor(sim) }))

@@ -28,12 +28,12 @@ class TypingBed {
   /** The server has the subscription: it has answered what was sent after it. */
   async subscribe(session: NetworkSession, address: string): Promise<void> {
     await session.subscribeToPresence(address)
-    await session.probe(5000)
+    await session.probe(60_000)
   }
 
   /** Everything that the server sent so far has arrived. */
   async arrived(session: NetworkSession): Promise<TypingNotice[]> {
-    await session.probe(5000)
+    await session.probe(60_000)
     return [...this.heard.entries]
   }
 
@@ -120,7 +120,7 @@ test('a subscription carries the privacy token that the person gave us, and no t
   const eve = bed.sim.person({ phone: '5511888880002' })
   const { session } = await bed.online('s')
   bob.trust(phone)
-  await session.probe(5000)
+  await session.probe(60_000)
   await own.subscribe(session, bob.user.pnJid)
   await own.subscribe(session, eve.user.pnJid)
   const subscriptions = bed.sim.log.find({ tag: 'presence' }).filter(({ attrs }) => attrs['type'] === 'subscribe')

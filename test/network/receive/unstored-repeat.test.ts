@@ -26,7 +26,7 @@ for (const where of ['to the account', 'to a group']) {
     const { session } = await bed.dial('s')
     await waitUntil('the message has come again', () => bed.repeated === 1)
     // A receipt that left before one of these questions arrives before its answer.
-    for (let round = 0; round < 3; round++) await session.probe(5_000)
+    for (let round = 0; round < 3; round++) await session.probe(60_000)
     const unacknowledged = phone.companion.books.unacknowledgedIds()
     const isTold = bed.received.entries.some(({ event }) => event.id === id)
 

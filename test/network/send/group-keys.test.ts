@@ -51,7 +51,7 @@ class Stage implements AsyncDisposable {
 
   /** Waits until the service has handled everything that the server has sent so far. */
   async settled(): Promise<void> {
-    await this.session.probe(5_000)
+    await this.session.probe(60_000)
     await waitUntil('all notices are confirmed', () => this.bed.sim.phone('5511999990001')?.companion.books.size === 0)
   }
 

@@ -82,7 +82,7 @@ test('a member who joins reads the next message, a member who left does not', as
   if (!gone) throw new Error('there is no third')
   group.change(founder.user, 'add', eve.user)
   group.change(founder.user, 'remove', gone.user)
-  await session.probe(5_000)
+  await session.probe(60_000)
   await session.send(group.jid, plain('two'), '3EB0000000000002')
   await allRead([...people.slice(0, 2), eve], '3EB0000000000002')
   assert.equal(gone.messages.length, 1)
@@ -179,7 +179,7 @@ test('while the question about devices fails nothing is sent, and every member r
   await session.send(group.jid, plain('one'), '3EB0000000000001')
   const eve = bed.sim.person({ phone: '5511777770001' })
   group.change(founder.user, 'add', eve.user)
-  await session.probe(5_000)
+  await session.probe(60_000)
   bed.sim.fault({ kind: 'query_error', query: 'usync get usync', code: 500 })
   await assert.rejects(session.send(group.jid, plain('two'), '3EB0000000000002'), isNotSent)
   const refuse = bed.sim.router.override('usync get usync', () => [
@@ -206,7 +206,7 @@ test('a group without other members takes a message', async () => {
   await using set = await stage(1)
   const { phone, founder, group, session } = set
   group.change(founder.user, 'remove', founder.user)
-  await session.probe(5_000)
+  await session.probe(60_000)
   await session.send(group.jid, plain('note'), '3EB0000000000001')
   await phone.messages.waitFor('the copy on the phone', (one) => one.id === '3EB0000000000001')
 })

@@ -36,11 +36,11 @@ async function remove({ bed, bob, eve, group, session }: Stage): Promise<void> {
   const isNotice = ({ direction, attrs }: { direction: string; attrs: Record<string, string> }) =>
     direction === 'out' && attrs['type'] === 'w:gp2'
   await waitUntil('the notice is written', () => bed.sim.log.find({ tag: 'notification' }).some(isNotice))
-  await session.probe(5_000)
+  await session.probe(60_000)
 }
 
 async function cannotReadOn({ bob, eve, group, phone, session }: Stage): Promise<void> {
-  await session.probe(5_000)
+  await session.probe(60_000)
   await waitUntil('all notices are confirmed', () => phone.companion.books.size === 0)
   for (const id of ['3EB03', '3EB04']) {
     await session.send(group.jid, plain('for members'), id)
@@ -84,7 +84,7 @@ test('a member who is removed while the devices of the group are asked for canno
   const { keys, bed, bob, group, phone, session } = set
   const carl = bed.sim.person({ phone: '5511888880003' })
   group.change(bob.user, 'add', carl.user)
-  await session.probe(5_000)
+  await session.probe(60_000)
   await waitUntil('all notices are confirmed', () => phone.companion.books.size === 0)
   // The account knows no devices of Carl, so it asks for them.
   const { reached, release } = keys.hold(({ kind }) => kind === 'device-list')

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textOfMessage } from '../../../sim/network/people/received-message.ts'
-import type { OutgoingContent } from '../../../src/core/network.ts'
+import type { OutgoingContent } from '../../../src/core/network/outgoing-content.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { Bed } from '../harness/bed.ts'
 import { plain } from '../harness/contents.ts'

@@ -54,7 +54,7 @@ export class WebhookCatcher {
   }
 
   waitFor(event: string, matches: (body: Caught['body']) => boolean = () => true): Promise<Caught> {
-    return this.caught.waitFor(event, (one) => one.event === event && matches(one.body), 5000)
+    return this.caught.waitFor(event, (one) => one.event === event && matches(one.body))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

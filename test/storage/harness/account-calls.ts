@@ -134,6 +134,7 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
   'LeaseStore.release': { kind: 'counted', run: ({ leases }) => leases.release('other', 1) },
   'LeaseStore.holder': { kind: 'read', run: ({ leases }) => leases.holder() },
   'AuditStore.append': { kind: 'repeated', run: ({ audit }, id) => audit.append(keyed(id)) },
+  'AuditStore.listByKey': { kind: 'read', run: ({ audit }, id) => audit.listByKey('shop', id) },
   'AuditStore.list': {
     kind: 'read',
     run: ({ audit }) => audit.list({ limit: 10, instance: 'shop', ownerTag: 'acme' }),

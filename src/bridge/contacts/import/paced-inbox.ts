@@ -1,6 +1,7 @@
 // A helpdesk inbox whose calls wait for the pace of jobs.
 
-import type { ContactSpec, HelpdeskInbox } from '../../../core/downstream.ts'
+import type { HelpdeskInbox } from '../../../core/downstream.ts'
+import type { ContactSpec } from '../../../core/helpdesk/contact.ts'
 
 export type PacedInbox = Pick<HelpdeskInbox, 'ensureContact' | 'findContact' | 'updateContact'>
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listedContact } from '../../../../test/harness/listed-contact.ts'
-import type { ListedContact } from '../../../core/downstream.ts'
+import type { ListedContact } from '../../../core/helpdesk/contact.ts'
 import { identityOf } from './contact-identity.ts'
 
 const phone = '5511988887777'

@@ -1,7 +1,7 @@
 // Says for whom a contact of a helpdesk inbox stands, by everything that the service, another bridge or an agent wrote into it.
 
 import type { Chat } from '../../../core/address.ts'
-import type { ListedContact } from '../../../core/downstream.ts'
+import type { ListedContact } from '../../../core/helpdesk/contact.ts'
 import { namedInstance } from '../../../core/helpdesk/operations-contact.ts'
 import { formsOf, otherBridges } from '../../../core/other-bridges/other-bridges.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'

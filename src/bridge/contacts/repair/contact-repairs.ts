@@ -2,14 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../../core/audit.ts'
-import { BridgeError } from '../../../core/errors.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { AddedJob, Jobs } from '../../../jobs/jobs.ts'
+import { noHelpdesk } from '../../../jobs/no-helpdesk.ts'
 import type { Clock } from '../../../lib/clock.ts'
 
 type Deps = {
   jobs: Pick<Jobs, 'add'>
-  /** Whether a helpdesk is configured for the instance. */
+  /** Whether a helpdesk inbox is configured for the instance. */
   hasHelpdesk: (instance: InstanceName) => Promise<boolean>
   clock: Pick<Clock, 'now'>
 }
@@ -26,15 +26,10 @@ export class ContactRepairs {
   /** The account need not be connected: what the network stated of its people is stored. */
   async start({ instance, ownerTag, actor }: Account, { dryRun }: { dryRun: boolean }): Promise<AddedJob> {
     const { jobs, hasHelpdesk, clock } = this.#deps
-    if (!(await hasHelpdesk(instance))) throw noHelpdesk()
+    if (!(await hasHelpdesk(instance))) throw noHelpdesk(instance)
     const audit = { at: clock.now(), actor, action: 'contacts.repair', instance, ownerTag } as const
     const metadata = { dry_run: dryRun }
     const order = { type: 'contacts_repair', params: { dryRun, actor } } as const
     return jobs.add(instance, order, [{ ...audit, metadata, key: randomUUID() }])
   }
-}
-
-function noHelpdesk(): BridgeError {
-  const sentence = 'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant'
-  return new BridgeError('SERVICE_NO_HELPDESK', sentence)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listedContact } from '../../../../test/harness/listed-contact.ts'
-import type { ContactsPage, ListedContact } from '../../../core/downstream.ts'
+import type { ContactsPage, ListedContact } from '../../../core/helpdesk/contact.ts'
 import type { JobTarget } from '../../../jobs/helpdesk-attempts.ts'
 import type { KnownContact } from '../../../storage/stores/people/contact-store.ts'
 import type { PersonRecord } from '../../../storage/stores/people/people-store.ts'

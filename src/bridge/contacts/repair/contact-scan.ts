@@ -5,7 +5,7 @@
 
 import { groupJid, lidJid, phoneJid } from '../../../core/address.ts'
 import type { Person } from '../../../core/address.ts'
-import type { ListedContact } from '../../../core/downstream.ts'
+import type { ListedContact } from '../../../core/helpdesk/contact.ts'
 import { BridgeError } from '../../../core/errors.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'
 import type { ContactStore, KnownContact } from '../../../storage/stores/people/contact-store.ts'
@@ -31,13 +31,16 @@ export type Scanned = {
   contacts: readonly ScannedContact[]
   stated: StatedPeople
   moved: readonly MovedAddress[]
+  /** Whether the helpdesk inbox has the contact. */
+  has(contactId: number): boolean
 }
 
 type Identified = { listed: ListedContact; identity: ContactIdentity }
 
 /** More contacts than this would take too much memory. */
 const mostContacts = 200_000
-const noLids: readonly string[] = []
+/** Shared, because most contacts have none. */
+const none: readonly string[] = []
 
 export class ContactScan {
   readonly #deps: Deps
@@ -85,6 +88,10 @@ class ScanResult implements Scanned {
     return this.#seen.size
   }
 
+  has(contactId: number): boolean {
+    return this.#seen.has(contactId)
+  }
+
   isNew(id: number): boolean {
     const { size } = this.#seen
     return this.#seen.add(id).size > size
@@ -116,10 +123,14 @@ function hasOneNumber(identity: ContactIdentity, records: readonly PersonRecord[
   return otherPhones.every((each) => own?.formerPhones.some((former) => isSameNumber(former, each)) ?? false)
 }
 
-function addressOf(identity: ContactIdentity): Pick<ScannedContact, 'group' | 'phone' | 'isConfirmed' | 'lids'> {
-  if (identity.kind === 'group') return { group: identity.id, phone: null, isConfirmed: false, lids: noLids }
-  const { phone, isConfirmed, lids } = identity
-  return { group: null, phone, isConfirmed, lids: lids.length === 0 ? noLids : lids }
+type ScannedAddress = Pick<ScannedContact, 'group' | 'phone' | 'isConfirmed' | 'lids' | 'formerPhones'>
+
+function addressOf(identity: ContactIdentity): ScannedAddress {
+  const empty = { lids: none, formerPhones: none }
+  if (identity.kind === 'group') return { group: identity.id, phone: null, isConfirmed: false, ...empty }
+  const { phone, isConfirmed, lids, otherPhones } = identity
+  const some = { ...(lids.length > 0 && { lids }), ...(otherPhones.length > 0 && { formerPhones: otherPhones }) }
+  return { group: null, phone, isConfirmed, ...empty, ...some }
 }
 
 function ourIdentifier(identity: ContactIdentity): string {

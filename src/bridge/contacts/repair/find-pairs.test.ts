@@ -13,7 +13,7 @@ const stated: StatedPeople = { phoneOfLid: new Map([[lid, phone]]), spellings: n
 
 function contact(id: number, facts: Partial<ScannedContact> = {}): ScannedContact {
   return {
-    ...{ id, group: null, phone: null, isConfirmed: facts.phone !== undefined, lids: [] },
+    ...{ id, group: null, phone: null, isConfirmed: facts.phone !== undefined, lids: [], formerPhones: [] },
     ...{ isUsed: false, hasOurIdentifier: false, elsewhere: false, isBlocked: false, email: null },
     ...facts,
   }
@@ -72,6 +72,18 @@ describe('two contacts stay two', () => {
     // It is not known to which of the two the anonymous id belongs.
     assert.deepEqual(await show([...two, contact(3, { lids: [lid] })]), [])
     assert.deepEqual(await show([...two, contact(3, { lids: [lid] })], stated), [[1, 3, 'same_address', null]])
+  })
+
+  test('when the network states another phone number for the anonymous id of one of them', async () => {
+    const other = '5511900000000'
+    // An agent typed the number: the person behind the anonymous id has another one.
+    const typed = contact(2, { phone: other, lids: [lid] })
+    assert.deepEqual(await show([contact(1, { phone: other }), typed]), [[1, 2, 'same_address', null]])
+    assert.deepEqual(await show([contact(1, { phone: other }), typed], stated), [])
+    assert.deepEqual(await show([contact(1, { phone }), typed], stated), [])
+    assert.deepEqual(await show([contact(1, { phone }), contact(2, { phone: short, lids: [lid] })], stated), [
+      [1, 2, 'mobile_variants', null],
+    ])
   })
 
   test('when the network uses both spellings of a number, or none of them is known to be its own', async () => {
@@ -143,6 +155,7 @@ describe('for any contacts', () => {
     phone: fc.option(somePhone),
     isConfirmed: fc.boolean(),
     lids: fc.uniqueArray(someLid, { maxLength: 2 }),
+    formerPhones: fc.constant([]),
     isUsed: fc.boolean(),
     hasOurIdentifier: fc.boolean(),
     elsewhere: fc.boolean(),

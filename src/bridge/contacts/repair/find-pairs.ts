@@ -1,8 +1,9 @@
 // Finds the contacts that are one person, and decides which of them stays.
 //
 // A contact belongs to its phone number. A contact without one belongs to the phone number of its anonymous id, if the network
-// or another contact names it, and otherwise to the anonymous id. So contacts with different phone numbers are never a pair. The
-// result does not depend on the order of the contacts.
+// or another contact names it, and otherwise to the anonymous id. So contacts with different phone numbers are never a pair. A
+// contact whose anonymous id has another phone number, as the network states it, belongs to no person. The result does not depend
+// on the order of the contacts.
 
 import type { PairReason, PairRefusal } from '../../../core/jobs/contacts-jobs.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'
@@ -18,6 +19,8 @@ export type ScannedContact = {
   /** The spelling of the phone number stands in an address of the network. */
   isConfirmed: boolean
   lids: readonly string[]
+  /** Numbers that the person had before, as far as the contact names them. */
+  formerPhones: readonly string[]
   /** The service posts to this contact. */
   isUsed: boolean
   /** The identifier is the one that the service would give. */
@@ -42,6 +45,8 @@ export type ContactPair = {
   drop: ScannedContact
   reason: PairReason
   refusal: PairRefusal | null
+  /** What the contacts of the person name beside the phone number. */
+  known: { lids: readonly string[]; formerPhones: readonly string[] }
 }
 
 /** A contact, and its phone number in the spelling that is known of it; null when only the number is known. */
@@ -58,7 +63,7 @@ export async function findPairs(contacts: readonly ScannedContact[], stated: Sta
   })
   const people = new Map<string, Member[]>()
   await inTurns(contacts, (contact) => {
-    const key = keyOf(contact, numbers)
+    const key = keyOf(contact, numbers, stated)
     const member = { contact, spelling: contact.phone ?? statedSpelling(contact, stated) }
     if (key !== undefined) getOrCreate(people, key, () => []).push(member)
   })
@@ -92,9 +97,16 @@ function noteNumbers(
 }
 
 /** Undefined when the contact does not belong to exactly one person. */
-function keyOf({ group, phone, lids }: ScannedContact, numbers: ReadonlyMap<string, string | null>) {
+function keyOf(
+  { group, phone, lids }: ScannedContact,
+  numbers: ReadonlyMap<string, string | null>,
+  { phoneOfLid }: StatedPeople,
+) {
   if (group !== null) return `group ${group}`
-  if (phone !== null) return `phone ${numberOf(phone)}`
+  if (phone !== null) {
+    const isOther = (lid: string) => numberOf(phoneOfLid.get(lid) ?? phone) !== numberOf(phone)
+    return lids.some(isOther) ? undefined : `phone ${numberOf(phone)}`
+  }
   const named = new Set(lids.flatMap((lid) => (numbers.has(lid) ? [numbers.get(lid) ?? null] : [])))
   if (named.size > 1 || named.has(null)) return undefined
   const [number] = named
@@ -123,7 +135,7 @@ function pairsOf(members: readonly Member[], stated: StatedPeople): ContactPair[
   const survivors = apart.flatMap((some, index) => inOrder(some, spellings[index] ?? null)[0] ?? [])
   const [keep, drop] = survivors.sort((one, other) => one.id - other.id)
   if (!keep || !drop) return within
-  return [...within, { keep, drop, reason: 'mobile_variants', refusal: ruling.refusal }]
+  return [...within, { keep, drop, reason: 'mobile_variants', refusal: ruling.refusal, known: knownOf(members) }]
 }
 
 /** Two spellings are one person if the network uses only one of them. */
@@ -146,12 +158,18 @@ function pairsInto(members: readonly Member[], spelling: string | null, stated: 
   const [keep, ...others] = inOrder(members, spelling)
   if (!keep) return []
   let { email } = keep
+  const known = knownOf(members)
   return others.map((drop) => {
     const refusal = judgePair({ ...keep, email }, drop)
     // The helpdesk gives the contact that stays what it lacks.
     if (refusal === null) email ??= drop.email
-    return { keep, drop, reason: reasonOf(keep, drop, stated), refusal }
+    return { keep, drop, reason: reasonOf(keep, drop, stated), refusal, known }
   })
+}
+
+function knownOf(members: readonly Member[]): ContactPair['known'] {
+  const contacts = members.map(({ contact }) => contact)
+  return { lids: contacts.flatMap(({ lids }) => lids), formerPhones: contacts.flatMap((each) => each.formerPhones) }
 }
 
 /** The contact that stays is first. A contact of another inbox can only stay: programs that use that inbox know its id. */

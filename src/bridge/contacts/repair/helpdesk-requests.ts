@@ -24,15 +24,19 @@ export class HelpdeskRequests {
     return { instance, destination: destination.key }
   }
 
-  /** Rejects when the signal aborts, without waiting for the request under way, and when the helpdesk refuses the request. */
+  /**
+   * `request` makes so many requests, and all of them again after a failure. Rejects when the signal aborts, without waiting for the
+   * request under way, and when the helpdesk refuses the request.
+   */
   ask<T>(
     { instance, destination }: ContactsPlace,
     request: (target: JobTarget) => Promise<T>,
     signal: AbortSignal,
+    count = 1,
   ): Promise<T> {
     const attempt = async (target: JobTarget) => {
       if (target.destination.key !== destination) throw movedAway()
-      await this.#deps.pace.turn(destination, 1, signal)
+      await this.#deps.pace.turn(destination, count, signal)
       return request(target)
     }
     return this.#repeat(instance, attempt, signal)

@@ -4,26 +4,34 @@ import { mostFindings } from '../../../core/jobs/contacts-jobs.ts'
 import type { ContactsProgress, PairOutcome, RepairFinding, RepairResult } from '../../../core/jobs/contacts-jobs.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ContactPair } from './find-pairs.ts'
+import { requestsOfPair } from './pair-merge.ts'
 
 type Facts = {
   scanned: number
   pairs: number
+  /** What an earlier run of the same job has merged. */
+  before: readonly RepairFinding[]
   clock: Pick<Clock, 'now'>
   onProgress: (progress: ContactsProgress) => void
 }
 
-/** A pair takes three requests: two looks and the merge. */
-const pairMs = 600
+/** At five requests per second. */
+const pairMs = requestsOfPair * 200
 
 export class RepairBook {
-  readonly #facts: Facts
+  readonly #facts: Omit<Facts, 'before'>
   readonly #listed: RepairFinding[] = []
   readonly #counts = { merged: 0, skipped: 0, errors: 0 }
   #done = 0
   #failuresInARow = 0
 
   constructor(facts: Facts) {
-    this.#facts = facts
+    const { before, ...others } = facts
+    // The result is the one of a run without an interruption: the contacts that are gone count, too.
+    this.#facts = { ...others, scanned: facts.scanned + before.length, pairs: facts.pairs + before.length }
+    this.#listed.push(...before.slice(0, mostFindings))
+    this.#counts.merged = before.length
+    this.#done = before.length
     this.#tell()
   }
 

@@ -1,8 +1,8 @@
 // Runs a repair: reads all contacts of the helpdesk inbox, finds those that are one person, and merges them.
 //
-// A run that was interrupted begins again. What was merged before is one contact by now, so nothing is done twice.
+// A run that was interrupted begins again. What was merged before is one contact by now, so nothing is done twice. The log of the
+// merges tells what it was, so the result counts it.
 
-import type { Caller } from '../../../core/audit.ts'
 import { DownstreamError } from '../../../core/downstream.ts'
 import { BridgeError } from '../../../core/errors.ts'
 import type { PairOutcome } from '../../../core/jobs/contacts-jobs.ts'
@@ -16,6 +16,7 @@ import type { ContactScan, MovedAddress } from './contact-scan.ts'
 import { findPairs } from './find-pairs.ts'
 import type { ContactPair } from './find-pairs.ts'
 import type { ContactsPlace, HelpdeskRequests } from './helpdesk-requests.ts'
+import type { MergeLog } from './merge-log.ts'
 import type { PairMerge } from './pair-merge.ts'
 import { RepairBook } from './repair-book.ts'
 
@@ -25,6 +26,7 @@ type Deps = {
   requests: Pick<HelpdeskRequests, 'find' | 'ask'>
   scan: Pick<ContactScan, 'run'>
   merge: Pick<PairMerge, 'run'>
+  mergeLog: Pick<MergeLog, 'madeBefore'>
   join: Pick<ContactJoin, 'note'>
   clock: Pick<Clock, 'now'>
   log: Log
@@ -41,8 +43,8 @@ export class RepairRun implements JobRunner<RepairJob> {
   }
 
   async run(job: RepairJob, { signal, onProgress }: RunOptions<RepairJob>): Promise<RepairResult> {
-    const { requests, scan, clock } = this.#deps
-    const { dryRun, actor = 'api' } = job.params
+    const { requests, scan, mergeLog, clock } = this.#deps
+    const { dryRun } = job.params
     const place = await explained(requests.find(job.instance, signal))
     const tell = (progress: Partial<ContactsProgress>) => {
       onProgress({ ...{ done: 0, total: 0, errors: 0, estimatedEndAt: null }, ...progress })
@@ -50,14 +52,14 @@ export class RepairRun implements JobRunner<RepairJob> {
     const scanning = scan.run(place, signal, (count) => {
       tell({ done: count, total: count })
     })
-    const { contacts, stated, moved, count } = await explained(scanning)
-    const pairs = await findPairs(contacts, stated)
-    const book = new RepairBook({ scanned: count, pairs: pairs.length, clock, onProgress: tell })
-    if (!dryRun) for (const address of moved) await explained(this.#follow(address, place, signal))
+    const scanned = await explained(scanning)
+    const pairs = await findPairs(scanned.contacts, scanned.stated)
+    const before = await mergeLog.madeBefore(job, (id) => scanned.has(id))
+    const book = new RepairBook({ scanned: scanned.count, pairs: pairs.length, before, clock, onProgress: tell })
+    if (!dryRun) for (const address of scanned.moved) await explained(this.#follow(address, place, signal))
     for (const pair of pairs) {
       signal.throwIfAborted()
-      const merge = () => this.#merge(pair, { actor, place, book, signal })
-      book.note(pair, dryRun ? (pair.refusal ?? 'would_merge') : await merge())
+      book.note(pair, dryRun ? (pair.refusal ?? 'would_merge') : await this.#merge(job, pair, { place, book, signal }))
     }
     return book.result
   }
@@ -70,13 +72,14 @@ export class RepairRun implements JobRunner<RepairJob> {
   }
 
   async #merge(
+    job: RepairJob,
     pair: ContactPair,
-    { actor, place, book, signal }: { actor: Caller; place: ContactsPlace; book: RepairBook; signal: AbortSignal },
+    { place, book, signal }: { place: ContactsPlace; book: RepairBook; signal: AbortSignal },
   ): Promise<PairOutcome> {
     const { merge, log } = this.#deps
     if (pair.refusal !== null) return pair.refusal
     try {
-      const outcome = await merge.run(pair, place, { actor, signal })
+      const outcome = await merge.run(job, pair, place, signal)
       log.info({ ...place, contact: pair.keep.id, other: pair.drop.id, outcome }, 'two contacts are one person')
       return outcome
     } catch (error) {

@@ -1,7 +1,7 @@
 // The draft of the message that the helpdesk gets for an event: its facts, and its text with header, quote and notices.
 
 import type { ChosenSettings } from '../../../core/chosen-settings.ts'
-import type { NewMessage } from '../../../core/downstream.ts'
+import type { NewMessage } from '../../../core/helpdesk/message.ts'
 import type { InstanceName, NetworkMessageId } from '../../../core/ids.ts'
 import type { MediaContent, NetworkEvent } from '../../../core/message.ts'
 import type { MappedContent } from '../../../storage/stores/messages/message-map-store.ts'

@@ -1,6 +1,7 @@
 // Writes the text of a message for the helpdesk: the header, the quote, then the words or the caption.
 
-import type { DownstreamLimits, NewMessage } from '../../../core/downstream.ts'
+import type { DownstreamLimits } from '../../../core/downstream.ts'
+import type { NewMessage } from '../../../core/helpdesk/message.ts'
 import type { Ad, Content } from '../../../core/message.ts'
 import { fillHeader } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'

@@ -3,7 +3,7 @@
 import type { FileRef, MediaContent, MessageKey } from '../../../core/message.ts'
 import { FileError } from '../../../core/network.ts'
 import type { Network } from '../../../core/network.ts'
-import type { UploadFile } from '../../../core/downstream.ts'
+import type { UploadFile } from '../../../core/helpdesk/message.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import { orAbort } from '../../../lib/abort.ts'

@@ -7,7 +7,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { UploadFile } from '../../../core/downstream.ts'
+import type { UploadFile } from '../../../core/helpdesk/message.ts'
 
 type Spooled = { upload: Pick<UploadFile, 'open' | 'size'>; [Symbol.asyncDispose](): Promise<void> }
 

@@ -2,7 +2,8 @@
 
 import type { Downstream } from '../../../core/downstream.ts'
 import type { InstanceName, Jid } from '../../../core/ids.ts'
-import type { NetworkSession, QuotedMessage } from '../../../core/network.ts'
+import type { NetworkSession } from '../../../core/network.ts'
+import type { QuotedMessage } from '../../../core/network/outgoing-content.ts'
 import type { DirectContent, DirectPayload } from '../../../core/outbox.ts'
 import type { MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { fetchAttachment } from './attachment-fetcher.ts'

@@ -1,7 +1,7 @@
 // Finds the message that an outgoing message quotes.
 
 import type { InstanceName, NetworkMessageId } from '../../../core/ids.ts'
-import type { QuotedMessage } from '../../../core/network.ts'
+import type { QuotedMessage } from '../../../core/network/outgoing-content.ts'
 import { unknownSender } from '../../../storage/stores/messages/adopted-message-store.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 

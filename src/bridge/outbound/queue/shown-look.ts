@@ -3,7 +3,8 @@
 
 import type { SettingsOf } from '../../../core/chosen-settings.ts'
 import { DownstreamError } from '../../../core/downstream.ts'
-import type { DownstreamFailure, HelpdeskInbox, MessageStatus } from '../../../core/downstream.ts'
+import type { DownstreamFailure, HelpdeskInbox } from '../../../core/downstream.ts'
+import type { MessageStatus } from '../../../core/helpdesk/message.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
 import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'

@@ -2,7 +2,7 @@
 
 import type { DestinationKey, RowId } from '../../../core/ids.ts'
 import type { MessageKey } from '../../../core/message.ts'
-import type { OutgoingContent } from '../../../core/network.ts'
+import type { OutgoingContent } from '../../../core/network/outgoing-content.ts'
 import type { RevokePayload } from '../../../core/outbox.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'

@@ -6,7 +6,8 @@
 
 import { SendError } from '../../../core/network.ts'
 import type { ChatId, InstanceName, Jid } from '../../../core/ids.ts'
-import type { NetworkSession, OutgoingContent, Sent } from '../../../core/network.ts'
+import type { NetworkSession, Sent } from '../../../core/network.ts'
+import type { OutgoingContent } from '../../../core/network/outgoing-content.ts'
 import type { OutboxPart, PartState } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Pace } from '../../../guard/pace.ts'

@@ -2,7 +2,8 @@
 
 import type { Destination, Downstream } from '../../../core/downstream.ts'
 import type { Jid } from '../../../core/ids.ts'
-import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
+import type { NetworkSession } from '../../../core/network.ts'
+import type { OutgoingContent } from '../../../core/network/outgoing-content.ts'
 import type { MessagePayload } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { FirstMessageStop, Restrictions } from '../../../guard/restrictions.ts'

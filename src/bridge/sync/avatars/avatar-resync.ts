@@ -2,7 +2,8 @@
 
 import { parseChat } from '../../../core/address.ts'
 import type { Chat } from '../../../core/address.ts'
-import type { ContactsPage, HelpdeskInbox, ListedContact } from '../../../core/downstream.ts'
+import type { HelpdeskInbox } from '../../../core/downstream.ts'
+import type { ContactsPage, ListedContact } from '../../../core/helpdesk/contact.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import { sleep } from '../../../lib/clock.ts'

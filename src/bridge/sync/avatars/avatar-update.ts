@@ -4,7 +4,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { DownstreamError } from '../../../core/downstream.ts'
-import type { Destination, HelpdeskInbox, ShownContact } from '../../../core/downstream.ts'
+import type { Destination, HelpdeskInbox } from '../../../core/downstream.ts'
+import type { ShownContact } from '../../../core/helpdesk/contact.ts'
 import type { DestinationKey, InstanceName } from '../../../core/ids.ts'
 import type { NetworkSession } from '../../../core/network.ts'
 import { NetworkBusyError } from '../../../core/realtime.ts'

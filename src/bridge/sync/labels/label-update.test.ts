@@ -16,7 +16,7 @@ const known = {
 }
 
 function take(changes: LabelChange[], isWhole = false) {
-  const { update, affected } = workOut(known, { changes, isWhole, isOwn: false })
+  const { update, affected } = workOut(known, { changes, isWhole, isNewLink: false, isOwn: false })
   return { ...update, affected: [...affected].sort() }
 }
 

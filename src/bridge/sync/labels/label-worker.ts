@@ -48,16 +48,13 @@ export class LabelWorker implements PerInstance {
     }
     const run: Run = { done: Promise.resolve(), stopping: new AbortController(), isWoken: true }
     this.#runs.set(instance, run)
-    run.done = this.#run(instance, run).finally(() => {
-      if (this.#runs.get(instance) === run) this.#runs.delete(instance)
-    })
+    run.done = this.#run(instance, run)
   }
 
   /** Takes up what was put off. A ticker calls it. */
-  retry(): Promise<void> {
+  retry(): void {
     const now = this.#deps.clock.now()
     for (const [instance, dueAt] of [...this.#waiting]) if (dueAt <= now) this.wake(instance)
-    return Promise.resolve()
   }
 
   /** Waits for the look under way. */
@@ -84,6 +81,9 @@ export class LabelWorker implements PerInstance {
       if (signal.aborted) return
       this.#waiting.set(instance, 0)
       this.#deps.log.warn({ err, instance }, 'the labels of a chat could not be looked at')
+    } finally {
+      // In one turn with the last look at `isWoken`, so that no call of `wake` falls in between.
+      this.#runs.delete(instance)
     }
   }
 

@@ -1,7 +1,8 @@
-// Remembers which labels the service wrote into conversations, and notices what its write destroyed.
+// Remembers which labels the service wrote into conversations, and notices which changes of agents its write has undone.
 //
 // The helpdesk replaces all labels of a conversation at once. What an agent changes between our read and our write is undone.
-// The callback of our write says what was there before it, so the change of the agent can be made again.
+// The callback of our write says what was there before it, so the change of the agent can be made again. A callback with the
+// same labels may as well be an agent's, so it never means that there is nothing to look at.
 
 import type { ConversationLabels } from '../../../core/sync/labels.ts'
 import type { DestinationKey } from '../../../core/ids.ts'
@@ -9,16 +10,16 @@ import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 
 type At = { destination: DestinationKey; conversationId: number }
-type Write = { seen: readonly string[]; written: readonly string[] }
-/** Changes of agents that our write has undone. */
-type Undone = { added: readonly string[]; removed: readonly string[] }
+type LabelWrite = { seen: readonly string[]; written: readonly string[] }
+/** Changes of agents that a write of ours has undone. */
+type Undone = { added: readonly string[]; removed: readonly string[]; by: LabelWrite }
 
 const maxRemembered = 5000
 /** Callbacks come within seconds, or after some minutes of repetitions. */
 const rememberedMs = 10 * 60_000
 
 export class LabelWrites {
-  readonly #writes: BoundedMap<Write>
+  readonly #writes: BoundedMap<LabelWrite>
   readonly #undone: BoundedMap<Undone>
 
   constructor({ clock }: { clock: Clock }) {
@@ -27,19 +28,21 @@ export class LabelWrites {
   }
 
   /** The service is about to replace the labels that it has seen. */
-  begin(at: At, seen: readonly string[], written: readonly string[]): void {
-    this.#writes.set(keyOf(at), { seen, written })
+  begin(at: At, seen: readonly string[], written: readonly string[]): LabelWrite {
+    const write = { seen, written }
+    this.#writes.set(keyOf(at), write)
+    return write
   }
 
-  /** Whether the chat must be looked at because of the callback: not if it tells of our own write, which undid nothing. */
-  heard({ before, after, ...at }: ConversationLabels): boolean {
+  /** A callback tells of a change: perhaps of our own write, and then of what it has undone. */
+  heard({ before, after, ...at }: ConversationLabels): void {
     const write = this.#writes.get(keyOf(at))
-    if (!write || !isSame(write.written, after)) return true
+    if (!write || !isSame(write.written, after)) return
+    // The helpdesk may repeat the callback after the next change of an agent.
+    this.#writes.delete(keyOf(at))
     const added = before.filter((title) => !write.seen.includes(title) && !write.written.includes(title))
     const removed = write.seen.filter((title) => write.written.includes(title) && !before.includes(title))
-    if (added.length + removed.length === 0) return false
-    this.#undone.set(keyOf(at), { added, removed })
-    return true
+    if (added.length + removed.length > 0) this.#undone.set(keyOf(at), { added, removed, by: write })
   }
 
   /** The labels as agents have left them, given those that the helpdesk shows. */
@@ -48,8 +51,10 @@ export class LabelWrites {
     return [...new Set([...shown, ...added])].filter((title) => !removed.includes(title))
   }
 
-  /** What was undone is at the helpdesk again. */
-  settled(at: At): void {
+  /** What was undone is at the helpdesk again, with this write or, when it is null, without one. */
+  settled(at: At, write: LabelWrite | null): void {
+    // The callback of a write may come before its answer: what this write has undone is not at the helpdesk yet.
+    if (write && this.#undone.get(keyOf(at))?.by === write) return
     this.#undone.delete(keyOf(at))
   }
 }

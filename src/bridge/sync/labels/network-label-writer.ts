@@ -8,7 +8,7 @@ import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import type { LabelStore, StoredLabel } from '../../../storage/stores/people/label-store.ts'
 
 type Deps = {
-  labels: Pick<LabelStore, 'labels' | 'labelsOf'>
+  labels: Pick<LabelStore, 'labels' | 'labelsOf' | 'labelledChats'>
   /** The network has as many labels as it takes. */
   onLimit: (instance: InstanceName) => void
 }
@@ -62,9 +62,16 @@ export class NetworkLabelWriter {
         this.#deps.onLimit(instance)
         return undefined
       }
-      const id = String(Math.max(0, ...known.map((label) => Number(label.id))) + 1)
+      const id = await this.#newId(instance, known)
       await network.name(id, name)
       return { id, name, title }
     })
+  }
+
+  /** Chats may still have a label that does not exist any more. They must not get the new one. */
+  async #newId(instance: InstanceName, known: readonly StoredLabel[]): Promise<string> {
+    const ofChats = (await this.#deps.labels.labelledChats(instance)).map(({ labelId }) => labelId)
+    const ids = [...new Set([...known.map(({ id }) => id), ...ofChats])]
+    return String(Math.max(0, ...ids.map(Number)) + 1)
   }
 }

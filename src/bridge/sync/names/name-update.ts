@@ -1,6 +1,7 @@
 // Brings what the helpdesk shows of a person or a group up to date: the name of the contact, and the headers of earlier messages.
 
-import type { ContactSpec, Destination, HelpdeskInbox } from '../../../core/downstream.ts'
+import type { Destination, HelpdeskInbox } from '../../../core/downstream.ts'
+import type { ContactSpec } from '../../../core/helpdesk/contact.ts'
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import type { ContactStore, KnownContact } from '../../../storage/stores/people/contact-store.ts'

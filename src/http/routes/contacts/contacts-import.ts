@@ -27,7 +27,7 @@ const ImportBody = Type.Object(
       Type.Boolean({ description: 'People without a contact get one. By default only contacts that exist get names' }),
     ),
   },
-  { title: 'ContactsImport' },
+  { title: 'ContactsImport', additionalProperties: false },
 )
 
 export function addContactsImportRoute(app: HttpApp, { instances, imports }: ContactsImportDeps): void {

@@ -20,7 +20,7 @@ const RepairBody = Type.Object(
       }),
     ),
   },
-  { title: 'ContactsRepair' },
+  { title: 'ContactsRepair', additionalProperties: false },
 )
 
 export function addContactsRepairRoute(app: HttpApp, { instances, repairs }: ContactsRepairDeps): void {

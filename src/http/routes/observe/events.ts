@@ -4,10 +4,14 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Type } from 'typebox'
 import type { LiveHub, LiveSink } from '../../../live/live-hub.ts'
+import type { FastifyRequest } from 'fastify'
 import type { HttpApp } from '../../http-app.ts'
 import { responses } from '../../schemas.ts'
 
 export type EventsDeps = { hub: Pick<LiveHub, 'assertRoom' | 'join' | 'dismiss' | 'close'> }
+
+/** Calls `over` when the request would not be let in any more; returns how to stop. */
+export type WatchAccess = (request: FastifyRequest, over: () => void) => () => void
 
 /** How long a listener may take to read the end of its stream. */
 const lingerMs = 1000
@@ -27,7 +31,7 @@ const description =
   'bye is the last event: stopping, slow (more than 256 KB were not read) or expired (the session has ended). ' +
   'A comment comes every 15 s. At most 32 listeners are served.'
 
-export function addEventsRoute(app: HttpApp, { hub }: EventsDeps): void {
+export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: WatchAccess): void {
   app.get(
     '/api/events',
     {
@@ -54,8 +58,15 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps): void {
       reply.hijack()
       const { raw } = reply
       raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
-      const leave = hub.join(sinkOf(raw, request.raw.socket), lastEventId(request.headers['last-event-id']))
-      raw.once('close', leave)
+      const sink = sinkOf(raw, request.raw.socket)
+      const leave = hub.join(sink, lastEventId(request.headers['last-event-id']))
+      const unwatch = watchAccess(request, () => {
+        hub.dismiss(sink, 'expired')
+      })
+      raw.once('close', () => {
+        leave()
+        unwatch()
+      })
     },
   )
   app.addHook('preClose', (done) => {

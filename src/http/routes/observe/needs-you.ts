@@ -10,7 +10,7 @@ import type { HealthDeps } from '../health.ts'
 import type { OverviewRow } from './overview-row.ts'
 
 /** In the order of their urgency. */
-export const needKinds = [
+const needKinds = [
   'database',
   'ownership',
   'worker_failed',

@@ -2,7 +2,7 @@
 
 import type { HttpApp } from '../../http-app.ts'
 import { addEventsRoute } from './events.ts'
-import type { EventsDeps } from './events.ts'
+import type { EventsDeps, WatchAccess } from './events.ts'
 import { addOverviewRoute } from './overview.ts'
 import type { OverviewDeps } from './overview.ts'
 import { addStatesRoute } from './states.ts'
@@ -10,8 +10,12 @@ import type { StatesDeps } from './states.ts'
 
 export type ObserveDeps = { events: EventsDeps; overview: OverviewDeps; states: StatesDeps }
 
-export function addObserveRoutes(app: HttpApp, { events, overview, states }: ObserveDeps): void {
+export function addObserveRoutes(
+  app: HttpApp,
+  { events, overview, states }: ObserveDeps,
+  watchAccess: WatchAccess,
+): void {
   addOverviewRoute(app, overview)
   addStatesRoute(app, states)
-  addEventsRoute(app, events)
+  addEventsRoute(app, events, watchAccess)
 }

@@ -1,6 +1,7 @@
 // Hides the lists of WhatsApp that are no labels: unread chats, favourites and so on.
 //
-// WhatsApp stores them like labels, with a type. The library emits them as labels and drops the type.
+// WhatsApp stores them like labels, with a type. The library emits them as labels and drops the type. Here they become deleted
+// labels: nothing shows them, and a new label does not get the id of a list, which would overwrite the list on the phone.
 
 import { proto } from '../library.ts'
 
@@ -13,7 +14,7 @@ export function hideChatLists(): void {
   proto.SyncActionData.decode = (bytes, length) => {
     const action = decode(bytes, length)
     const edit = action.value?.labelEditAction
-    if (action.value && edit && !labelTypes.includes(edit.type)) action.value.labelEditAction = null
+    if (edit && !labelTypes.includes(edit.type)) edit.deleted = true
     return action
   }
 }

@@ -1,10 +1,11 @@
 // The append-only audit log; triggers in the database refuse to change or remove a row.
 
-import type { InsertQueryBuilder, InsertResult } from 'kysely'
+import type { InsertQueryBuilder, InsertResult, Selectable } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import type { Schema } from '../../schema.ts'
+import type { AuditTable } from '../../schema/ledger.ts'
 
 export type AuditEntry = Required<Omit<AuditRecord, 'action' | 'actor' | 'key'>> & {
   id: number
@@ -15,6 +16,7 @@ export type AuditEntry = Required<Omit<AuditRecord, 'action' | 'actor' | 'key'>>
 export type AuditFilter = { instance?: InstanceName; ownerTag?: string; limit: number }
 
 const shownColumns = ['id', 'ts', 'actor', 'action', 'instance', 'owner_tag', 'target', 'metadata'] as const
+type ShownColumn = (typeof shownColumns)[number]
 
 export class AuditStore {
   readonly #database: Database
@@ -32,14 +34,19 @@ export class AuditStore {
     let query = this.#database.query.selectFrom('audit').select(shownColumns).orderBy('id', 'desc').limit(limit)
     if (instance !== undefined) query = query.where('instance', '=', instance)
     if (ownerTag !== undefined) query = query.where('owner_tag', '=', ownerTag)
-    const rows = await this.#database.read(query)
-    return rows.map(({ ts, owner_tag, metadata, ...rest }) => ({
-      ...rest,
-      at: ts,
-      ownerTag: owner_tag,
-      metadata: JSON.parse(metadata) as AuditEntry['metadata'],
-    }))
+    return (await this.#database.read(query)).map(toEntry)
   }
+
+  /** The entries of the instance whose key begins with the text, oldest first. The text has no `%`, `_` or backslash. */
+  async listByKey(instance: InstanceName, beginning: string): Promise<AuditEntry[]> {
+    const query = this.#database.query.selectFrom('audit').select(shownColumns).where('instance', '=', instance)
+    const keyed = query.where('entry_key', 'like', `${beginning}%`)
+    return (await this.#database.read(keyed.orderBy('id'))).map(toEntry)
+  }
+}
+
+function toEntry({ ts, owner_tag, metadata, ...rest }: Pick<Selectable<AuditTable>, ShownColumn>): AuditEntry {
+  return { ...rest, at: ts, ownerTag: owner_tag, metadata: JSON.parse(metadata) as AuditEntry['metadata'] }
 }
 
 /**

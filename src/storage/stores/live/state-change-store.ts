@@ -38,25 +38,26 @@ export class StateChangeStore {
     return [...(await this.#database.read(before)), ...(await this.#database.read(after))]
   }
 
-  /** Removes changes before `time`. The last one of each instance stays, because it tells the state at that time. */
+  /**
+   * Removes changes before `time`. The last one of each instance stays, because it tells the state at that time. Nothing
+   * stays of an instance that does not exist any more.
+   */
   async prune(time: number): Promise<void> {
     const { query } = this.#database
     const old = query
       .selectFrom('state_changes as old')
       .select('old.id')
       .where('old.at', '<', time)
-      .where(({ exists, not, or, selectFrom }) =>
-        or([
-          exists(
-            selectFrom('state_changes as newer')
-              .select(sql.lit(1).as('one'))
-              .whereRef('newer.instance', '=', 'old.instance')
-              .whereRef('newer.at', '>', 'old.at')
-              .where('newer.at', '<', time),
-          ),
-          not(exists(selectFrom('instances').select(sql.lit(1).as('one')).whereRef('name', '=', 'old.instance'))),
-        ]),
-      )
+      .where((eb) => {
+        const newer = eb
+          .selectFrom('state_changes as newer')
+          .select(sql.lit(1).as('one'))
+          .whereRef('newer.instance', '=', 'old.instance')
+          .whereRef('newer.at', '>', 'old.at')
+          .where('newer.at', '<', time)
+        const instance = eb.selectFrom('instances').select(sql.lit(1).as('one')).whereRef('name', '=', 'old.instance')
+        return eb.or([eb.exists(newer), eb.not(eb.exists(instance))])
+      })
       .limit(batchSize)
     await this.#writer.removeAll(query.deleteFrom('state_changes').where('id', 'in', old))
   }

@@ -8,7 +8,7 @@ import { placeOf } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 import { messageMapSecrets } from '../../schema/messages.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import type { MessageIdentity } from './message-map-store.ts'
+import type { MappedMessage, MessageIdentity, PostedAs } from './message-map-store.ts'
 
 /** The sender of a message of a group, when the other bridge did not store who wrote it. */
 export const unknownSender = 'unknown'
@@ -16,6 +16,17 @@ export const unknownSender = 'unknown'
 /** Whether a stored sender can be this one. */
 export function mayBeSender(stored: string, sender: string): boolean {
   return stored === sender || stored === unknownSender
+}
+
+/** Where the helpdesk has the message, if another bridge posted it and did not store who wrote it. */
+export function findAdopted(known: readonly MappedMessage[], identity: MessageIdentity): PostedAs | undefined {
+  const { destination, chat, networkId, kind } = identity
+  for (const { conversationId, messageId, ...row } of known) {
+    const isIt = row.networkId === networkId && row.sender === unknownSender && row.kind === kind
+    if (!isIt || row.destination !== destination || row.chat !== chat) continue
+    if (conversationId !== null && messageId !== null) return { conversationId, messageId }
+  }
+  return undefined
 }
 
 export type AdoptedMessage = Omit<MessageIdentity, 'kind'> & {

@@ -21,11 +21,17 @@ export type DueLabels = { chat: ChatId; agreement: LabelAgreement; mark: RowId; 
 export type NextLook = { at: number; attempts: number } | null
 
 /** Chats in which something may have changed. `mark` is a new text. */
-export type DueMarks = { chats: readonly ChatId[]; mark: RowId; at: number }
+export type DueMarks = {
+  chats: readonly ChatId[]
+  mark: RowId
+  at: number
+  /** What was agreed about the chats does not count any more. */
+  forgetsAgreements?: boolean
+}
 
 type Key = { instance: InstanceName; chat: ChatId }
 
-const nothingAgreed = { destination: null, conversation_id: null, titles: '[]', attempts: 0 }
+const nothingAgreed = { destination: null, conversation_id: null, titles: '[]' }
 /** An engine takes 32,766 values at most, and a row has eight. */
 const rowsAtOnce = 2000
 
@@ -86,13 +92,14 @@ export class LabelAgreementStore {
 }
 
 /** The steps of a write that marks the chats. */
-export function dueSteps({ query }: Database, instance: InstanceName, { chats, mark, at }: DueMarks) {
-  const rows = chats.map((chat) => ({ instance, chat, ...nothingAgreed, mark, due_at: at }))
+export function dueSteps({ query }: Database, instance: InstanceName, { chats, mark, at, ...marks }: DueMarks) {
+  const rows = chats.map((chat) => ({ instance, chat, ...nothingAgreed, mark, due_at: at, attempts: 0 }))
+  const changes = { mark, due_at: at, attempts: 0, ...(marks.forgetsAgreements === true && nothingAgreed) }
   return Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, n) =>
     query
       .insertInto('label_agreements')
       .values(rows.slice(n * rowsAtOnce, (n + 1) * rowsAtOnce))
-      .onConflict((conflict) => conflict.columns(['instance', 'chat']).doUpdateSet({ mark, due_at: at, attempts: 0 })),
+      .onConflict((conflict) => conflict.columns(['instance', 'chat']).doUpdateSet(changes)),
   )
 }
 

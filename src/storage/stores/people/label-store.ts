@@ -45,11 +45,11 @@ export class LabelStore {
     return (await this.#database.read(query)).map(toLabelledChat)
   }
 
-  /** The addresses of the chats with one of these labels. */
-  async chatsWith(instance: InstanceName, labelIds: readonly string[]): Promise<Jid[]> {
+  /** The chats with one of these labels. */
+  async chatsWith(instance: InstanceName, labelIds: readonly string[]): Promise<LabelledChat[]> {
     if (labelIds.length === 0) return []
     const query = this.#labelledChats(instance).where('label_id', 'in', labelIds)
-    return [...new Set((await this.#database.read(query)).map(({ jid }) => jid))]
+    return (await this.#database.read(query)).map(toLabelledChat)
   }
 
   /** All labelled chats of the account. */

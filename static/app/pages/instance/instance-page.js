@@ -50,8 +50,8 @@ function Sections({ row }) {
       <${PairingSection} row=${row} />
       <${StatesSection} row=${row} />
       <${CheckSection} name=${name} />
-      <${RiskSection} row=${row} />
       <${OutboxSection} row=${row} />
+      <${RiskSection} row=${row} />
       <${ParkedSection} row=${row} />
       <${UsageSection} row=${row} />
       <${DeliveriesSection} name=${name} />

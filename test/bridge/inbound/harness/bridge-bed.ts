@@ -160,8 +160,10 @@ export class BridgeBed {
     return settle(this, rounds)
   }
 
-  drained(): Promise<void> {
-    return waitUntil('the inbox is empty', async () => (await this.rows()) === 0)
+  async drained(): Promise<void> {
+    await waitUntil('the inbox is empty', async () => (await this.rows()) === 0)
+    // The bridge hears of the commit a moment after it can be read, and counts then.
+    await this.settle(1)
   }
 
   /** The settings that count for an instance now. */

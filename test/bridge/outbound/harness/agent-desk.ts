@@ -1,6 +1,6 @@
 // The agents at the scripted helpdesk: they write, delete and retry messages, and the bridge gets the callbacks for it.
 
-import type { PostedMessage } from '../../../../src/core/downstream.ts'
+import type { PostedMessage } from '../../../../src/core/helpdesk/message.ts'
 import type { Clock } from '../../../../src/lib/clock.ts'
 import type { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
 

@@ -73,7 +73,7 @@ export class BedProcess {
       onInboxRow: (name, id) => {
         this.inbound.inbound.acceptIfStored(name, id)
       },
-      onLabelled: () => undefined,
+      onLabelled: () => Promise.resolve(),
       activityListener: () => subscriptions,
       stack: this.#owned,
     })

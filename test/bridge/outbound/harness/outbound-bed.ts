@@ -213,6 +213,8 @@ export class OutboundBed {
       'it is noted',
       async () => (await this.database.read(this.database.query.selectFrom('inbox').select('id'))).length === 0,
     )
+    // The bridge hears of the commit a moment after it can be read.
+    await this.settle(1)
     return found() as Posted
   }
 
@@ -227,7 +229,7 @@ export class OutboundBed {
       await passTime(this, stepMs, 2)
       return holds()
     }
-    await waitUntil(what, look, { timeoutMs: 20_000, ...(instead && { instead }) })
+    await waitUntil(what, look, instead ? { instead } : {})
   }
 
   pass(ms: number): Promise<void> {

@@ -4,14 +4,8 @@ import { readFile } from 'node:fs/promises'
 import type { Person } from '../../../../src/core/address.ts'
 import type { MessageKey } from '../../../../src/core/message.ts'
 import { SendError } from '../../../../src/core/network.ts'
-import type {
-  GroupInfo,
-  NetworkRestriction,
-  NetworkSession,
-  OutgoingContent,
-  SendOptions,
-  Sent,
-} from '../../../../src/core/network.ts'
+import type { GroupInfo, NetworkRestriction, NetworkSession, SendOptions, Sent } from '../../../../src/core/network.ts'
+import type { OutgoingContent } from '../../../../src/core/network/outgoing-content.ts'
 import type { ScriptedNetwork } from './scripted-network.ts'
 
 // As long as a real session waits for the server's answer.

@@ -1,7 +1,7 @@
 // What tests see of the outbound bed: messages as the customer sees them, rows, metrics and the audit log.
 
 import assert from 'node:assert/strict'
-import type { OutgoingContent } from '../../../../src/core/network.ts'
+import type { OutgoingContent } from '../../../../src/core/network/outgoing-content.ts'
 import type { OutboxPart } from '../../../../src/core/outbox.ts'
 import type { OutboundBed } from './outbound-bed.ts'
 import type { Customer, SentMessage } from './scripted-network.ts'

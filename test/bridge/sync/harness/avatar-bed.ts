@@ -2,7 +2,8 @@
 
 import { chatJid } from '../../../../src/core/address.ts'
 import type { Chat } from '../../../../src/core/address.ts'
-import type { HelpdeskInbox, ListedContact } from '../../../../src/core/downstream.ts'
+import type { HelpdeskInbox } from '../../../../src/core/downstream.ts'
+import type { ListedContact } from '../../../../src/core/helpdesk/contact.ts'
 import type { NetworkSession } from '../../../../src/core/network.ts'
 import { AvatarResync } from '../../../../src/bridge/sync/avatars/avatar-resync.ts'
 import { AvatarUpdate } from '../../../../src/bridge/sync/avatars/avatar-update.ts'

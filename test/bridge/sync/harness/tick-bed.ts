@@ -1,6 +1,6 @@
 // The parts that carry receipts, on a real database, with a scripted helpdesk and a clock that stands still.
 
-import type { MessageStatus } from '../../../../src/core/downstream.ts'
+import type { MessageStatus } from '../../../../src/core/helpdesk/message.ts'
 import type { Receipt } from '../../../../src/core/realtime.ts'
 import { OwnChanges } from '../../../../src/bridge/conversations/own-changes.ts'
 import type { OwnRead } from '../../../../src/bridge/sync/ticks/own-reads.ts'

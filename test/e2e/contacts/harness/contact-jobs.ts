@@ -17,7 +17,7 @@ export type JobBody = {
   result: Record<string, number> | null
 }
 
-export type Asked = { only?: unknown; create?: unknown; extra?: unknown }
+export type Asked = { only?: unknown; create?: unknown }
 type Served = { service: Pick<World['service'], 'get' | 'request'> }
 
 export function askImport({ service }: Served, body?: unknown, instance = 'n0'): Promise<Answer> {

@@ -76,8 +76,8 @@ export function findingsOf({ listed }: { listed: readonly RepairFinding[] }) {
   return listed.map(({ keep, drop, reason, outcome }) => `${keep} ← ${drop}: ${reason}, ${outcome}`).toSorted()
 }
 
-/** The network has stated that these phone numbers and anonymous ids belong together, for the first instance. */
-export function stating(pairs: readonly (readonly [phone: string, lid: string | null])[]) {
+/** The network has stated that these phone numbers and anonymous ids belong together. */
+export function stating(pairs: readonly (readonly [phone: string, lid: string | null])[], instance = 'n0') {
   return async (database: Database): Promise<void> => {
     const leases = new LeaseStore(database)
     const epoch = await leases.acquire('people', 60_000)
@@ -85,7 +85,7 @@ export function stating(pairs: readonly (readonly [phone: string, lid: string | 
     const people = new PeopleStore(database)
     const names = { pushName: null, savedName: null, formerPhones: [] }
     await Promise.all(
-      pairs.map(([phone, lid]) => people.insert(epoch, 'n0', { id: `p${phone}`, phone, lid, ...names })),
+      pairs.map(([phone, lid]) => people.insert(epoch, instance, { id: `p${phone}`, phone, lid, ...names })),
     )
     await leases.release('people', epoch)
   }

@@ -38,7 +38,7 @@ export async function bothHave(world: AgentWorld, conversation: number, ...label
     const lower = phone.map((name) => name.toLowerCase()).sort()
     return lower.join() === wanted.join() && helpdesk.join() === wanted.join()
   }
-  await waitUntil(`both sides have ${labels.join()}`, holds, { timeoutMs: 20_000, instead: seen })
+  await waitUntil(`both sides have ${labels.join()}`, holds, { instead: seen })
 }
 
 /** What the service has written so far: labels of conversations, labels of the account, and labels of the phone. */
@@ -62,5 +62,5 @@ export async function counted(world: AgentWorld, result: string, times = 1): Pro
     seen = await labelCounts(world)
     return (seen[result] ?? 0) >= times
   }
-  await waitUntil(`${result} is counted ${times} times`, holds, { timeoutMs: 30_000, instead: () => seen })
+  await waitUntil(`${result} is counted ${times} times`, holds, { instead: () => seen })
 }

@@ -3,7 +3,7 @@
 import { EventLog } from '../../../../sim/event-log.ts'
 import type { HistoryReception, PastCause, PastChat } from '../../../../src/core/history/past-events.ts'
 import type { NetworkEvent } from '../../../../src/core/message.ts'
-import type { PersonPair, Reception } from '../../../../src/core/network.ts'
+import type { PersonPair, Reception } from '../../../../src/core/network/reception.ts'
 
 type Piece = { instance: string; cause: PastCause; chats: readonly PastChat[] }
 

@@ -48,8 +48,10 @@ function InboxForm({ name, tag, exists, inboxes }) {
   const isTaken = failure instanceof ApiError && failure.code === 'SERVICE_INBOX_TAKEN'
   /** @param {boolean} force */
   const connect = (force) => async () => {
-    // Both requests may be repeated: after a failure the second try finishes what the first one began.
-    await call('POST', 'instances', { name, owner_tag: tag })
+    // Both requests may be repeated: after a failure the second try finishes what the first one began. An instance that
+    // exists is only changed: a POST would also ask it to connect or to pair.
+    if (exists) await call('PATCH', path`instances/${name}`, { owner_tag: tag })
+    else await call('POST', 'instances', { name, owner_tag: tag })
     await call('POST', path`instances/${name}/inbox`, { ...(chosen !== null && { inbox_id: chosen }), force })
     goTo(addressOf(name, 'link', tag))
   }
