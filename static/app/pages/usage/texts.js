@@ -4,7 +4,7 @@
 export const texts = {
   en: {
     title: 'Usage',
-    hint: 'Messages by month and owner tag. Days and months are those of UTC. Today is counted once a minute.',
+    hint: 'Messages by month and owner tag. Days and months are those of UTC.',
     range: 'Time',
     months: 'Last {count} months',
     ownerTag: 'Owner tag',
@@ -23,7 +23,7 @@ export const texts = {
   },
   'pt-BR': {
     title: 'Uso',
-    hint: 'Mensagens por mês e owner tag. Dias e meses são os de UTC. O dia de hoje é contado uma vez por minuto.',
+    hint: 'Mensagens por mês e owner tag. Dias e meses são os de UTC.',
     range: 'Período',
     months: 'Últimos {count} meses',
     ownerTag: 'Owner tag (etiqueta)',
@@ -42,7 +42,7 @@ export const texts = {
   },
   es: {
     title: 'Uso',
-    hint: 'Mensajes por mes y owner tag. Los días y meses son los de UTC. El día de hoy se cuenta una vez por minuto.',
+    hint: 'Mensajes por mes y owner tag. Los días y meses son los de UTC.',
     range: 'Período',
     months: 'Últimos {count} meses',
     ownerTag: 'Owner tag (etiqueta)',

@@ -69,7 +69,7 @@ function TagField({ tag, isTaken, onType }) {
     <p class="bad" aria-live="polite">${isTaken && `✕ ${t.tagTaken}`}</p>`
 }
 
-/** @param {{ tenant: Tenant | null }} props */
+/** The form keeps what is typed: a value here would undo it. @param {{ tenant: Tenant | null }} props */
 function AccessFields({ tenant }) {
   const t = useTexts(texts)
   /** @param {string} label @param {string} hint @param {Record<string, unknown>} input */
@@ -80,10 +80,10 @@ function AccessFields({ tenant }) {
   const whole = { type: 'number', step: 1, required: true }
   const stays = tenant ? t.secretStays : ''
   return html`
-    ${field(t.url, t.urlHint, { name: 'url', type: 'url', required: true, value: tenant?.downstream_base_url ?? '' })}
+    ${field(t.url, t.urlHint, { name: 'url', type: 'url', required: true, defaultValue: tenant?.downstream_base_url ?? '' })}
     ${field(t.token, `${t.tokenHint} ${stays}`, { name: 'token', type: 'password', required: !tenant })}
-    ${field(t.account, t.accountHint, { name: 'account', min: 1, value: tenant?.downstream_account_id ?? 1, ...whole })}
-    ${field(t.inbox, t.inboxHint, { name: 'inbox', min: 0, value: tenant?.downstream_inbox_id ?? 0, ...whole })}
+    ${field(t.account, t.accountHint, { name: 'account', min: 1, defaultValue: tenant?.downstream_account_id ?? 1, ...whole })}
+    ${field(t.inbox, t.inboxHint, { name: 'inbox', min: 0, defaultValue: tenant?.downstream_inbox_id ?? 0, ...whole })}
     ${field(t.secret, `${t.secretHint} ${stays}`, { name: 'secret', type: 'password' })}
     ${
       tenant && html`<label class="choice"><input type="checkbox" name="clear" /> <span>${t.clearSecret}</span></label>`
