@@ -37,7 +37,7 @@ const levelOfStart = /^\{"level":([456])0[,}]/
 
 export function tapLog(destination: LineWriter): LogTap {
   const listeners = new Set<WarningListener>()
-  /** As written: they are parsed only when somebody asks. */
+  /** As written: they are parsed only when a caller asks. */
   const kept: string[] = []
   let isTelling = false
   return {

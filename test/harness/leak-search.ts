@@ -1,7 +1,7 @@
 // Searches a text for secrets, also where they are written in base64, in hexadecimal digits or as part of a URL.
 
 /** The spellings of a secret that a longer text may have. Base64 depends on what stands before the secret. */
-export function spellingsOf(secret: string): string[] {
+function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const base64 = [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes])

@@ -10,7 +10,13 @@ test('of a number the last two digits are left', () => {
 })
 
 test('times, addresses, ports and small numbers stay', () => {
-  for (const text of ['2026-11-17T08:15:30.123Z', 'http://192.168.100.12:3100/api', 'Chatwoot 4.14.1', '+00:00', '413']) {
+  for (const text of [
+    '2026-11-17T08:15:30.123Z',
+    'http://192.168.100.12:3100/api',
+    'Chatwoot 4.14.1',
+    '+00:00',
+    '413',
+  ]) {
     assert.equal(maskNumbers(text), text)
   }
 })

@@ -2,10 +2,8 @@
 
 import { Worker } from 'node:worker_threads'
 import { BackupError } from './backup-file.ts'
+import type { ThreadAnswer } from './backup-worker.ts'
 import type { BackupOptions } from './make-backup.ts'
-
-/** What the thread answers: the size of the backup, or why there is none. */
-export type ThreadAnswer = { bytes: number } | { sentence: string }
 
 /** Returns the size of the backup in bytes. An abort ends the thread, which may leave a temporary file. */
 export function makeBackupInThread(options: BackupOptions, signal: AbortSignal): Promise<number> {

@@ -1,9 +1,11 @@
 // The thread that makes a backup (backup-thread.ts).
 
 import { parentPort, workerData } from 'node:worker_threads'
-import type { ThreadAnswer } from './backup-thread.ts'
 import { makeBackup } from './make-backup.ts'
 import type { BackupOptions } from './make-backup.ts'
+
+/** What the thread answers: the size of the backup, or why there is none. */
+export type ThreadAnswer = { bytes: number } | { sentence: string }
 
 const options = workerData as BackupOptions
 
