@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { makeBackup } from './make-backup.ts'
 import type { BackupOptions } from './make-backup.ts'
 
-/** What the thread answers: the size of the backup, or why there is none. */
+/** The size of the backup, or why there is none. */
 export type ThreadAnswer = { bytes: number } | { sentence: string }
 
 const options = workerData as BackupOptions

@@ -133,7 +133,7 @@ for (const engine of drawnEngines(import.meta.url)) {
       assertRefused(await ask([]), 'SERVICE_BAD_REQUEST')
     })
 
-    test('is made ten times a minute at most, whatever is tested', async () => {
+    test('is made ten times a minute at most, those of tenants included', async () => {
       const clock = new ManualClock()
       await using stage = await setUp({ engine, clock, environment: noDestination })
       const { world, ask, access } = stage
