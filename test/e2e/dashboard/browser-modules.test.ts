@@ -17,8 +17,8 @@ type Store = {
 
 const moduleOf = (file: string) => import(new URL(`../../../static/app/pages/${file}`, import.meta.url).href)
 const { RowStore } = (await moduleOf('overview/row-store.js')) as { RowStore: new () => Store }
-const { instanceNamePattern: shownPattern } = (await moduleOf('new-instance/instance-name.js')) as {
-  instanceNamePattern: string
+const { isInstanceName } = (await moduleOf('new-instance/instance-name.js')) as {
+  isInstanceName: (name: string) => boolean
 }
 
 const row = (name: string, more: Partial<Row> = {}): Row => {
@@ -83,5 +83,17 @@ describe('the instances of the overview', () => {
 })
 
 test('the wizard accepts the same names as the API', () => {
-  assert.equal(shownPattern, instanceNamePattern)
+  const ofApi = new RegExp(instanceNamePattern)
+  const signs = Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code))
+  const names = [
+    '',
+    'bulk',
+    'bulk2',
+    'Bulk',
+    'x'.repeat(64),
+    'x'.repeat(65),
+    ...signs,
+    ...signs.map((sign) => `a${sign}b`),
+  ]
+  for (const name of names) assert.equal(isInstanceName(name), ofApi.test(name), JSON.stringify(name))
 })

@@ -1,8 +1,6 @@
 // The rule for names of instances, as the API has it.
 
-export const instanceNamePattern = '^(?!bulk$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
-
-const pattern = new RegExp(instanceNamePattern)
+const pattern = /^(?!bulk$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /** @param {string} name */
 export function isInstanceName(name) {
