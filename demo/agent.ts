@@ -43,7 +43,7 @@ export class Agent {
     await this.#call('POST', `/conversations/${conversation}/messages/${message}/retry`)
   }
 
-  /** The agent opens the conversation: the customer's ticks become blue. */
+  /** The agent opens the conversation. Chatwoot tells it with the next answer, and the customer's ticks become blue. */
   async look(conversation: number): Promise<void> {
     await this.#call('POST', `/conversations/${conversation}/update_last_seen`)
   }
@@ -74,10 +74,9 @@ export class Agent {
     const headers = { 'Api-Access-Token': agent.token, ...(body && !isForm && { 'Content-Type': 'application/json' }) }
     const content = body && { body: isForm ? body : JSON.stringify(body) }
     const address = `${url}/api/v1/accounts/${facts.account_id}${path}`
-    const response = await fetch(address, { method, headers, ...content }).catch((cause: unknown) => {
-      throw new DemoError('The helpdesk is stopped: start it again first.', { cause })
-    })
+    const response = await fetch(address, { method, headers, ...content })
     const text = await response.text()
+    if (response.status === 502) throw new DemoError('The helpdesk is stopped: start it again first.')
     if (!response.ok) throw new DemoError(`The helpdesk answered ${response.status}: ${text}`)
     return (text === '' ? { id: 0 } : JSON.parse(text)) as { id: number }
   }

@@ -39,11 +39,11 @@ export class Breakages {
     this.#stage.changed()
   }
 
-  /** The port of the helpdesk refuses connections. */
+  /** Every request gets 502, as from the proxy in front of a Chatwoot that is stopped. */
   async stopHelpdesk(): Promise<void> {
     if (this.#isHelpdeskStopped) return
     this.#isHelpdeskStopped = true
-    await this.#stage.world.helpdesk.fault({ kind: 'refused' })
+    await this.#stage.world.helpdesk.fault({ kind: 'status', status: 502, strikesAgents: true })
     this.#stage.changed()
   }
 

@@ -79,11 +79,12 @@ export class Passages {
     const shown = new Map<string | null, number>()
     for (const { sourceId } of this.#stage.world.helpdesk.messages()) shown.set(sourceId, (shown.get(sourceId) ?? 0) + 1)
     const copies = this.#incoming.map(({ networkId }) => shown.get(networkId) ?? 0)
+    const doubled = this.#incoming.filter(({ networkId, kind }) => (shown.get(networkId) ?? 0) > noticesOf(kind))
     const wanted = this.#outgoing.filter(({ hasFailed }) => !hasFailed)
     return {
       in: { sent: copies.length, arrived: copies.filter((count) => count > 0).length },
       out: { sent: wanted.length, arrived: wanted.filter(({ arrivedAt }) => arrivedAt !== null).length },
-      doubled: copies.filter((count) => count > 1).length + this.#stage.maria.duplicates + this.#surplus,
+      doubled: doubled.length + this.#stage.maria.duplicates + this.#surplus,
     }
   }
 
@@ -119,4 +120,9 @@ export class Passages {
     else this.#surplus += 1
     this.#stage.changed()
   }
+}
+
+/** A call that rings and a call that was missed are two messages. */
+function noticesOf(kind: MessageKind): number {
+  return kind === 'call' ? 2 : 1
 }

@@ -79,11 +79,12 @@ export class Stage {
     await rm(this.#directory, { recursive: true, force: true })
   }
 
-  /** Fails when the service sent something that the simulated WhatsApp does not understand. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.leave()
-    this.world.helpdesk.assertNothingRefused()
-    await this.world[Symbol.asyncDispose]()
+  /** Fails when the service sent something that a simulator does not understand. */
+  assertUnderstood(): void {
+    const { network, helpdesk } = this.world
+    helpdesk.assertNothingRefused()
+    const problems = [...network.log.problems, ...network.log.violations]
+    if (problems.length > 0) throw new Error(`the simulated WhatsApp did not understand:\n${problems.join('\n')}`)
   }
 }
 
