@@ -2,8 +2,9 @@
 
 import { readFile } from 'node:fs/promises'
 import { DemoError } from './demo-error.ts'
-import type { Chat, MessageKind, Passage, Passages } from './passages.ts'
+import type { Chat, Passages } from './passages.ts'
 import type { Stage } from './stage.ts'
+import type { MessageKind, Passage } from './view.ts'
 
 const photo = await readFile(new URL('files/photo.jpg', import.meta.url))
 
@@ -74,9 +75,10 @@ export class Agent {
     const headers = { 'Api-Access-Token': agent.token, ...(body && !isForm && { 'Content-Type': 'application/json' }) }
     const content = body && { body: isForm ? body : JSON.stringify(body) }
     const address = `${url}/api/v1/accounts/${facts.account_id}${path}`
-    const response = await fetch(address, { method, headers, ...content })
+    const response = await fetch(address, { method, headers, ...content }).catch((cause: unknown) => {
+      throw new DemoError('The helpdesk is stopped: start it again first.', { cause })
+    })
     const text = await response.text()
-    if (response.status === 502) throw new DemoError('The helpdesk is stopped: start it again first.')
     if (!response.ok) throw new DemoError(`The helpdesk answered ${response.status}: ${text}`)
     return (text === '' ? { id: 0 } : JSON.parse(text)) as { id: number }
   }

@@ -3,6 +3,7 @@
 import { calm } from '../sim/helpdesk/settings.ts'
 import { DemoError } from './demo-error.ts'
 import type { Stage } from './stage.ts'
+import type { Broken } from './view.ts'
 
 export class Breakages {
   readonly #stage: Stage
@@ -15,7 +16,7 @@ export class Breakages {
     this.#stage = stage
   }
 
-  get state() {
+  get state(): Broken {
     return {
       networkCut: this.#isNetworkCut,
       helpdeskStopped: this.#isHelpdeskStopped,
@@ -39,11 +40,11 @@ export class Breakages {
     this.#stage.changed()
   }
 
-  /** Every request gets 502, as from the proxy in front of a Chatwoot that is stopped. */
+  /** The port of the helpdesk refuses connections. */
   async stopHelpdesk(): Promise<void> {
     if (this.#isHelpdeskStopped) return
     this.#isHelpdeskStopped = true
-    await this.#stage.world.helpdesk.fault({ kind: 'status', status: 502, strikesAgents: true })
+    await this.#stage.world.helpdesk.fault({ kind: 'refused' })
     this.#stage.changed()
   }
 

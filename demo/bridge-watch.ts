@@ -1,17 +1,7 @@
 // What the service says of itself: the state of its account, what waits, and what it recognised as a repetition.
 
 import type { Stage } from './stage.ts'
-
-export type BridgeView = {
-  isUp: boolean
-  state: string
-  /** Received messages that the helpdesk does not have yet. */
-  inboxPending: number
-  /** Answers that WhatsApp has not taken yet. */
-  outboxPending: number
-  /** What WhatsApp delivered again, and the helpdesk called back again, over all starts of the process. */
-  repeated: number
-}
+import type { BridgeView } from './view.ts'
 
 const everyMs = 300
 

@@ -1,7 +1,7 @@
 // Plays the whole demo without a browser, and proves after each step that nothing is lost or doubled.
 
-import type { Passage } from './passages.ts'
 import type { Show } from './show.ts'
+import type { Passage } from './view.ts'
 
 /** Only a hang takes longer, even on a machine whose cores are busy with other work. */
 const patienceMs = 60_000

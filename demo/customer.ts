@@ -7,8 +7,9 @@ import type { ReceivedMessage } from '../sim/network/people/received-message.ts'
 import type { SentMessage } from '../sim/network/people/sent-message.ts'
 import type { SimPerson } from '../sim/network/people/sim-person.ts'
 import { DemoError } from './demo-error.ts'
-import type { MessageKind, Passage, Passages } from './passages.ts'
+import type { Passages } from './passages.ts'
 import type { Stage } from './stage.ts'
+import type { MessageKind, Passage } from './view.ts'
 
 /** What a customer wrote, for the phone on the screen. */
 export type Written = {

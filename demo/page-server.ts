@@ -18,11 +18,10 @@ const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.ico': 'image/x-icon',
 }
-/** The folders behind each beginning of an address. The page shares its library and its colours with the dashboard. */
-const folders: readonly [beginning: string, folder: URL][] = [
-  ['/static/', new URL('../static/', import.meta.url)],
-  ['/', new URL('page/', import.meta.url)],
-]
+/** The folders of the repository that the page may load from. It shares a library and colours with the dashboard. */
+const root = new URL('../', import.meta.url)
+const folders = ['/demo/page/', '/static/']
+const home = '/demo/page/index.html'
 /** Many changes come at once, and a person sees no more pictures a second. */
 const pauseMs = 50
 
@@ -34,15 +33,17 @@ export class PageServer {
     void this.#answer(request, response)
   })
   readonly #listeners = new Set<ServerResponse>()
-  #timer: NodeJS.Timeout | undefined
+  #isDue = false
 
   constructor(show: Show) {
     this.#show = show
     show.stage.subscribe(() => {
-      this.#timer ??= setTimeout(() => {
-        this.#timer = undefined
+      if (this.#isDue) return
+      this.#isDue = true
+      setTimeout(() => {
+        this.#isDue = false
         this.#tellAll()
-      }, pauseMs).unref()
+      }, pauseMs)
     })
   }
 
@@ -58,7 +59,14 @@ export class PageServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '/', 'http://demo')
-    if (!this.#isOwnPage(request)) return send(response, { status: 403, body: 'Open the demo at its own address.' })
+    if (!this.#isOwnPage(request)) {
+      send(response, { status: 403, body: 'Open the demo at its own address.' })
+      return
+    }
+    if (pathname === '/') {
+      response.writeHead(302, { location: home }).end()
+      return
+    }
     if (pathname === '/events') {
       this.#listen(response)
       return
@@ -126,19 +134,19 @@ export class PageServer {
   }
 }
 
+/** A URL has resolved its dots, so a path cannot leave its folder. */
 async function pageFile(path: string): Promise<Answer> {
-  const [beginning, folder] = folders.find(([each]) => path.startsWith(each)) ?? ['/', new URL('page/', import.meta.url)]
-  const name = path.slice(beginning.length) || 'index.html'
-  // A URL has resolved its dots, so the name cannot leave the folder.
-  const file = new URL(name, folder)
-  const type = types[extname(name)]
-  if (type === undefined || !file.href.startsWith(folder.href)) return { status: 404, body: 'There is no such page.' }
+  const type = types[extname(path)]
+  const isServed = folders.some((folder) => path.startsWith(folder))
+  if (type === undefined || !isServed) return missing
   try {
-    return { status: 200, type, body: await readFile(file) }
+    return { status: 200, type, body: await readFile(new URL(path.slice(1), root)) }
   } catch {
-    return { status: 404, body: 'There is no such page.' }
+    return missing
   }
 }
+
+const missing: Answer = { status: 404, body: 'There is no such page.' }
 
 function pictureOf(png: Buffer | null): Answer {
   return png ? { status: 200, type: 'image/png', body: png } : { status: 404, body: 'There is no QR code now.' }

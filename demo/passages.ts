@@ -3,29 +3,14 @@
 import { kindOfMessage } from '../sim/network/people/received-message.ts'
 import type { ReceivedMessage } from '../sim/network/people/received-message.ts'
 import type { Stage } from './stage.ts'
-
-export type MessageKind = 'text' | 'photo' | 'voice' | 'reaction' | 'quote' | 'group' | 'call' | 'edit' | 'delete'
+import type { MessageKind, Passage, Tally } from './view.ts'
 
 /** The chat with the customer on the screen, or the group in which she is, too. */
 export type Chat = 'customer' | 'group'
 
-export type Passage = {
-  number: number
-  direction: 'in' | 'out'
-  kind: MessageKind
-  startedAt: number
-  /** Null while the message is on its way. */
-  arrivedAt: number | null
-  /** The helpdesk shows the message as failed. Its Retry sends the message again. */
-  hasFailed: boolean
-}
-
 type Incoming = Passage & { direction: 'in'; networkId: string }
 /** The id at the helpdesk is null until the helpdesk has answered the agent. */
-export type Outgoing = Passage & { direction: 'out'; chat: Chat; helpdeskId: number | null }
-
-type Counts = { sent: number; arrived: number }
-export type Tally = { in: Counts; out: Counts; doubled: number }
+type Outgoing = Passage & { direction: 'out'; chat: Chat; helpdeskId: number | null }
 
 export class Passages {
   readonly #stage: Stage
@@ -77,7 +62,8 @@ export class Passages {
   /** Received messages are counted in the database of the helpdesk, so that a second copy shows. */
   tally(): Tally {
     const shown = new Map<string | null, number>()
-    for (const { sourceId } of this.#stage.world.helpdesk.messages()) shown.set(sourceId, (shown.get(sourceId) ?? 0) + 1)
+    for (const { sourceId } of this.#stage.world.helpdesk.messages())
+      shown.set(sourceId, (shown.get(sourceId) ?? 0) + 1)
     const copies = this.#incoming.map(({ networkId }) => shown.get(networkId) ?? 0)
     const doubled = this.#incoming.filter(({ networkId, kind }) => (shown.get(networkId) ?? 0) > noticesOf(kind))
     const wanted = this.#outgoing.filter(({ hasFailed }) => !hasFailed)
@@ -111,10 +97,7 @@ export class Passages {
     const isDeletion = kindOfMessage(received.message) === 'protocolMessage'
     const passage = this.#outgoing.find(
       (each) =>
-        each.chat === chat &&
-        each.arrivedAt === null &&
-        !each.hasFailed &&
-        (each.kind === 'delete') === isDeletion,
+        each.chat === chat && each.arrivedAt === null && !each.hasFailed && (each.kind === 'delete') === isDeletion,
     )
     if (passage) passage.arrivedAt = Date.now()
     else this.#surplus += 1

@@ -81,6 +81,8 @@ async function load() {
     return { Stage, Show, PageServer, runCheck }
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    throw new CliError('The demo needs the packages for development: run npm ci without --omit=dev.', undefined, { cause })
+    throw new CliError('The demo needs the packages for development: run npm ci without --omit=dev.', undefined, {
+      cause,
+    })
   }
 }

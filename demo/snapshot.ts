@@ -3,44 +3,10 @@
 import type { SeenMessage } from '../sim/helpdesk/snapshots.ts'
 import type { ReceivedMessage } from '../sim/network/people/received-message.ts'
 import { kindOfMessage, textOfMessage, unwrap } from '../sim/network/people/received-message.ts'
-import type { BridgeView } from './bridge-watch.ts'
 import type { Written } from './customer.ts'
-import type { Passage, Tally } from './passages.ts'
 import type { Show } from './show.ts'
 import { instance } from './stage.ts'
-
-type Tick = 'sent' | 'delivered' | 'read' | 'failed'
-type FileKind = 'image' | 'audio'
-
-export type Bubble = {
-  id: string
-  isMine: boolean
-  /** Null on the phone of the customer for her own messages. */
-  author: string | null
-  text: string
-  /** The address of the picture or the recording. */
-  file: { kind: FileKind; url: string } | null
-  quote: string | null
-  tick: Tick | null
-  reaction: string | null
-  isDeleted: boolean
-  isEdited: boolean
-  isNote: boolean
-  at: number
-}
-
-export type Snapshot = {
-  bridge: BridgeView & { name: string; phone: string; url: string; starts: number; pid: number | null }
-  broken: Show['breakages']['state']
-  passages: Passage[]
-  tally: Tally & { repeated: number }
-  phone: { name: string; group: string | null; isCalling: boolean; isAnswerTyped: boolean; bubbles: Bubble[] }
-  helpdesk: {
-    url: string
-    open: number | null
-    conversations: { id: number; name: string; bubbles: Bubble[] }[]
-  }
-}
+import type { Bubble, Conversation, FileKind, Snapshot, Tick } from './view.ts'
 
 const shownPassages = 40
 const shownBubbles = 60
@@ -60,7 +26,6 @@ export function takeSnapshot(show: Show): Snapshot {
     tally: { ...passages.tally(), repeated: view.repeated + show.repeatedCallbacks },
     phone: {
       name: maria.user.pushName,
-      group: customer.group?.subject ?? null,
       isCalling: customer.isCalling,
       isAnswerTyped: Array.isArray(last?.content) && last.content.some(({ tag }) => tag === 'composing'),
       bubbles: phoneBubbles(show),
@@ -95,7 +60,7 @@ function answerOnPhone(
   const quoted = content.extendedTextMessage?.contextInfo?.stanzaId
   return {
     ...{ id, isMine: false, author: 'Velo', text: texts.get(id) ?? '', tick: null, isEdited: false, isNote: false },
-    file: content.imageMessage ? { kind: 'image', url: `files/phone/${id}` } : null,
+    file: content.imageMessage ? { kind: 'image', url: `/files/phone/${id}` } : null,
     quote: quoted == null ? null : (texts.get(quoted) ?? ''),
     reaction: show.customer.reactions.get(id) ?? null,
     isDeleted: deleted.has(id),
@@ -112,7 +77,7 @@ function writtenOnPhone(show: Show, written: Written, texts: ReadonlyMap<string,
   return {
     ...{ id: sent.id, isMine, author: isMine ? null : author.user.pushName, text, at, isDeleted, isEdited },
     ...{ isNote: false, reaction: null },
-    file: fileKind ? { kind: fileKind, url: `files/phone/${sent.id}` } : null,
+    file: fileKind ? { kind: fileKind, url: `/files/phone/${sent.id}` } : null,
     quote: quotes === null ? null : (texts.get(quotes) ?? ''),
     tick: isMine ? tickOf(show, sent.id) : null,
   }
@@ -123,7 +88,7 @@ function tickOf(show: Show, id: string): Tick {
   return types.has('read') ? 'read' : types.has('delivered') ? 'delivered' : 'sent'
 }
 
-function conversationsOf({ stage }: Show): Snapshot['helpdesk']['conversations'] {
+function conversationsOf({ stage }: Show): Conversation[] {
   const { see } = stage.world.helpdesk
   const names = new Map(see.contacts().map(({ id, name }) => [id, name]))
   return see.conversations().map(({ id, contactId }) => {
@@ -148,7 +113,7 @@ function helpdeskBubble(message: SeenMessage, contents: ReadonlyMap<number, stri
   return {
     ...{ id: String(id), isMine, author: sender?.name ?? null, text: content ?? '', at: message.createdAt },
     ...{ reaction: null, isEdited: false, isNote: message.private },
-    file: file && isShown(file.fileType) ? { kind: file.fileType, url: `files/helpdesk/${id}` } : null,
+    file: file && isShown(file.fileType) ? { kind: file.fileType, url: `/files/helpdesk/${id}` } : null,
     quote: typeof quoted === 'number' ? (contents.get(quoted) ?? '') : null,
     tick: isMine && !message.private ? status : null,
     isDeleted: contentAttributes['deleted'] === true,
