@@ -11,7 +11,8 @@ const longestText = 2000
 
 export const actions: Readonly<Record<string, Action>> = {
   scan: (show) => show.scan(),
-  write: ({ customer }, fields) => customer.write(text(fields)),
+  write: ({ customer }, fields) =>
+    fields['chat'] === 'group' ? customer.answerInGroup(text(fields)) : customer.write(text(fields)),
   photo: ({ customer }, fields) => customer.sendPhoto(text(fields)),
   voice: ({ customer }) => customer.sendVoiceNote(),
   reaction: ({ customer }) => customer.react('❤️'),

@@ -2,9 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import { DemoError } from './demo-error.ts'
-import type { Chat, Passages } from './passages.ts'
+import { chatOf } from './passages.ts'
+import type { Passages } from './passages.ts'
 import type { Stage } from './stage.ts'
-import type { MessageKind, Passage } from './view.ts'
+import type { Chat, MessageKind, Passage } from './view.ts'
 
 const photo = await readFile(new URL('files/photo.jpg', import.meta.url))
 
@@ -66,7 +67,7 @@ export class Agent {
     const [found] = see.conversations(({ id }) => id === conversation)
     if (!found) throw new DemoError(`There is no conversation ${conversation} yet.`)
     const [contact] = see.contacts(({ id }) => id === found.contactId)
-    return contact?.identifier?.endsWith('@g.us') ? 'group' : 'customer'
+    return chatOf(contact?.identifier ?? '')
   }
 
   async #call(method: string, path: string, body?: object): Promise<{ id: number }> {

@@ -55,6 +55,12 @@ export class Customer {
     return this.#keep('text', text, this.#maria.text(this.#stage.phone, text))
   }
 
+  /** The customer on the screen joins the talk of her group. */
+  answerInGroup(text: string): Passage {
+    if (!this.#group) throw new DemoError('There is no group yet: press Group first.')
+    return this.#keep('group', text, this.#maria.text(this.#group, text))
+  }
+
   quote(text: string): Passage {
     const quote = this.#lastAnswer()
     const sent = this.#maria.text(this.#stage.phone, text, { quote })

@@ -149,7 +149,7 @@ async function pageFile(path: string): Promise<Answer> {
 const missing: Answer = { status: 404, body: 'There is no such page.' }
 
 function pictureOf(png: Buffer | null): Answer {
-  return png ? { status: 200, type: 'image/png', body: png } : { status: 404, body: 'There is no QR code now.' }
+  return png ? { status: 200, type: 'image/png', body: png } : { status: 204, body: '' }
 }
 
 function refusal(sentence: string): Answer {

@@ -3,10 +3,7 @@
 import { kindOfMessage } from '../sim/network/people/received-message.ts'
 import type { ReceivedMessage } from '../sim/network/people/received-message.ts'
 import type { Stage } from './stage.ts'
-import type { MessageKind, Passage, Tally } from './view.ts'
-
-/** The chat with the customer on the screen, or the group in which she is, too. */
-export type Chat = 'customer' | 'group'
+import type { Chat, MessageKind, Passage, Tally } from './view.ts'
 
 type Incoming = Passage & { direction: 'in'; networkId: string }
 /** The id at the helpdesk is null until the helpdesk has answered the agent. */
@@ -93,7 +90,7 @@ export class Passages {
 
   /** The messages of a chat arrive in order, so this is the first one that has not arrived yet. */
   #reachPhone(received: ReceivedMessage): void {
-    const chat: Chat = received.chat.endsWith('@g.us') ? 'group' : 'customer'
+    const chat = chatOf(received.chat)
     const isDeletion = kindOfMessage(received.message) === 'protocolMessage'
     const passage = this.#outgoing.find(
       (each) =>
@@ -103,6 +100,11 @@ export class Passages {
     else this.#surplus += 1
     this.#stage.changed()
   }
+}
+
+/** The address of a group has an ending of its own. */
+export function chatOf(address: string): Chat {
+  return address.endsWith('@g.us') ? 'group' : 'customer'
 }
 
 /** A call that rings and a call that was missed are two messages. */

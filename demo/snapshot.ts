@@ -4,9 +4,10 @@ import type { SeenMessage } from '../sim/helpdesk/snapshots.ts'
 import type { ReceivedMessage } from '../sim/network/people/received-message.ts'
 import { kindOfMessage, textOfMessage, unwrap } from '../sim/network/people/received-message.ts'
 import type { Written } from './customer.ts'
+import { chatOf } from './passages.ts'
 import type { Show } from './show.ts'
 import { instance } from './stage.ts'
-import type { Bubble, Conversation, FileKind, Snapshot, Tick } from './view.ts'
+import type { Bubble, Chat, Conversation, FileKind, Snapshot, Tick } from './view.ts'
 
 const shownPassages = 40
 const shownBubbles = 60
@@ -25,7 +26,7 @@ export function takeSnapshot(show: Show): Snapshot {
     passages: passages.list().slice(-shownPassages),
     tally: { ...passages.tally(), repeated: view.repeated + show.repeatedCallbacks },
     phone: {
-      name: maria.user.pushName,
+      group: customer.group?.subject ?? null,
       isCalling: customer.isCalling,
       isAnswerTyped: Array.isArray(last?.content) && last.content.some(({ tag }) => tag === 'composing'),
       bubbles: phoneBubbles(show),
@@ -53,13 +54,22 @@ function phoneBubbles(show: Show): Bubble[] {
 
 function answerOnPhone(
   show: Show,
-  { id, message, stanza }: ReceivedMessage,
+  { id, chat, message, stanza }: ReceivedMessage,
   { texts, deleted }: { texts: ReadonlyMap<string, string>; deleted: ReadonlySet<string | null | undefined> },
 ): Bubble {
   const content = unwrap(message)
   const quoted = content.extendedTextMessage?.contextInfo?.stanzaId
   return {
-    ...{ id, isMine: false, author: 'Velo', text: texts.get(id) ?? '', tick: null, isEdited: false, isNote: false },
+    ...{
+      id,
+      chat: chatOf(chat),
+      isMine: false,
+      author: 'Velo',
+      text: texts.get(id) ?? '',
+      tick: null,
+      isEdited: false,
+      isNote: false,
+    },
     file: content.imageMessage ? { kind: 'image', url: `/files/phone/${id}` } : null,
     quote: quoted == null ? null : (texts.get(quoted) ?? ''),
     reaction: show.customer.reactions.get(id) ?? null,
@@ -76,7 +86,7 @@ function writtenOnPhone(show: Show, written: Written, texts: ReadonlyMap<string,
   const fileKind = kinds[kind]
   return {
     ...{ id: sent.id, isMine, author: isMine ? null : author.user.pushName, text, at, isDeleted, isEdited },
-    ...{ isNote: false, reaction: null },
+    ...{ chat: kind === 'group' ? 'group' : 'customer', isNote: false, reaction: null },
     file: fileKind ? { kind: fileKind, url: `/files/phone/${sent.id}` } : null,
     quote: quotes === null ? null : (texts.get(quotes) ?? ''),
     tick: isMine ? tickOf(show, sent.id) : null,
@@ -90,28 +100,31 @@ function tickOf(show: Show, id: string): Tick {
 
 function conversationsOf({ stage }: Show): Conversation[] {
   const { see } = stage.world.helpdesk
-  const names = new Map(see.contacts().map(({ id, name }) => [id, name]))
+  const contacts = new Map(see.contacts().map((each) => [each.id, each]))
   return see.conversations().map(({ id, contactId }) => {
     const messages = see.messages(id)
+    const contact = contacts.get(contactId)
+    const chat = chatOf(contact?.identifier ?? '')
     const contents = new Map(messages.map((each) => [each.id, each.content ?? '']))
     return {
       id,
-      name: names.get(contactId) ?? '',
+      name: contact?.name ?? '',
+      chat,
       bubbles: messages
         .filter(({ messageType }) => messageType !== 'activity')
         .slice(-shownBubbles)
-        .map((each) => helpdeskBubble(each, contents)),
+        .map((each) => helpdeskBubble(each, chat, contents)),
     }
   })
 }
 
-function helpdeskBubble(message: SeenMessage, contents: ReadonlyMap<number, string>): Bubble {
+function helpdeskBubble(message: SeenMessage, chat: Chat, contents: ReadonlyMap<number, string>): Bubble {
   const { id, content, messageType, contentAttributes, status, sender, files } = message
   const quoted = contentAttributes['in_reply_to']
   const [file] = files
   const isMine = messageType === 'outgoing'
   return {
-    ...{ id: String(id), isMine, author: sender?.name ?? null, text: content ?? '', at: message.createdAt },
+    ...{ id: String(id), chat, isMine, author: sender?.name ?? null, text: content ?? '', at: message.createdAt },
     ...{ reaction: null, isEdited: false, isNote: message.private },
     file: file && isShown(file.fileType) ? { kind: file.fileType, url: `/files/helpdesk/${id}` } : null,
     quote: typeof quoted === 'number' ? (contents.get(quoted) ?? '') : null,

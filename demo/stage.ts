@@ -106,6 +106,8 @@ function environmentOf(
     // The agent also sees the second tick, and a visitor does not wait for a queue that empties slowly.
     SERVICE_DELIVERY_STATUS_SYNC: 'true',
     SERVICE_DRAIN_RATE: '5',
+    // The page shows quotes as bubbles.
+    SERVICE_QUOTE_STYLE: 'bubble',
   }
 }
 

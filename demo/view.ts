@@ -33,9 +33,13 @@ export type Broken = { networkCut: boolean; helpdeskStopped: boolean; twice: boo
 export type Tick = 'sent' | 'delivered' | 'read' | 'failed'
 export type FileKind = 'image' | 'audio'
 
+/** The chat with the customer on the screen, or the group in which she is, too. */
+export type Chat = 'customer' | 'group'
+
 /** A message on one of the two screens. */
 export type Bubble = {
   id: string
+  chat: Chat
   isMine: boolean
   /** Null on the customer's phone for her own messages. */
   author: string | null
@@ -51,13 +55,13 @@ export type Bubble = {
   at: number
 }
 
-export type Conversation = { id: number; name: string; bubbles: Bubble[] }
+export type Conversation = { id: number; name: string; chat: Chat; bubbles: Bubble[] }
 
 export type Snapshot = {
   bridge: BridgeView & { name: string; phone: string; url: string; starts: number; pid: number | null }
   broken: Broken
   passages: Passage[]
   tally: Tally & { repeated: number }
-  phone: { name: string; isCalling: boolean; isAnswerTyped: boolean; bubbles: Bubble[] }
+  phone: { group: string | null; isCalling: boolean; isAnswerTyped: boolean; bubbles: Bubble[] }
   helpdesk: { url: string; open: number | null; conversations: Conversation[] }
 }

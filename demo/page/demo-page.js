@@ -12,7 +12,7 @@ import { Phone } from './parts/phone.js'
 import { Steps } from './parts/steps.js'
 import { texts } from './texts.js'
 
-/** @typedef {(name: string, fields?: Record<string, unknown>) => void} Try */
+/** @typedef {(name: string, fields?: Record<string, unknown>) => Promise<boolean>} Try resolves with whether it was done */
 
 export function DemoPage() {
   const [language, setLanguage] = useState(firstLanguage())
@@ -35,9 +35,15 @@ function Columns() {
   const [failure, setFailure] = useState('')
   const [isOwnShown, setOwnShown] = useState(false)
   /** @type {Try} */
-  const attempt = (name, fields) => {
+  const attempt = async (name, fields) => {
     setFailure('')
-    act(name, fields).catch((/** @type {Error} */ error) => setFailure(error.message))
+    try {
+      await act(name, fields)
+      return true
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error))
+      return false
+    }
   }
   useEffect(() => {
     document.title = t.title
@@ -52,19 +58,21 @@ function Columns() {
       <span class="brand">Causeway</span>
       <h1>${t.title}</h1>
       <div class="tools">
-        <button type="button" class="own" onClick=${() => setOwnShown(true)}>${t.own}</button>
+        <button type="button" class="own quiet" onClick=${() => setOwnShown(true)}>${t.own}</button>
         <${LanguageChoice} />
       </div>
     </header>
-    <p class="lead">${t.lead}</p>
-    <${Steps} snapshot=${snapshot} />
-    <div class="banner" role="status">
-      ${isOver && html`<p>${t.over}</p>`}${failure !== '' && html`<p>${failure}</p>`}
-    </div>
-    <main class="columns">
-      <${Phone} snapshot=${snapshot} attempt=${attempt} />
-      <${Bridge} snapshot=${snapshot} attempt=${attempt} />
-      <${Helpdesk} snapshot=${snapshot} attempt=${attempt} />
+    <main>
+      <p class="lead">${t.lead}</p>
+      <${Steps} snapshot=${snapshot} onOwn=${() => setOwnShown(true)} />
+      <div class="banner" role="status">
+        ${isOver && html`<p>${t.over}</p>`}${failure !== '' && html`<p>${failure}</p>`}
+      </div>
+      <div class="columns">
+        <${Phone} snapshot=${snapshot} attempt=${attempt} />
+        <${Bridge} snapshot=${snapshot} attempt=${attempt} />
+        <${Helpdesk} snapshot=${snapshot} attempt=${attempt} />
+      </div>
     </main>
     <footer>
       <a href=${snapshot.helpdesk.url} target="_blank" rel="noreferrer">${t.agentView}</a>

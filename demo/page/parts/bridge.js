@@ -32,16 +32,18 @@ function InstanceCard({ snapshot: { bridge, broken } }) {
       ? ['bad', '✗', bridge.starts > 0 ? t.stateDown : t.loading]
       : bridge.state === 'ready'
         ? ['good', '●', t.stateReady]
-        : ['warn', '○', fill(t.stateOther, { state: bridge.state })]
+        : ['warn', '○', bridge.state === 'qr_pending' ? t.stateQr : fill(t.stateOther, { state: bridge.state })]
   return html`<div class="card instance">
     <div><strong>${bridge.name}</strong> <span class="soft">${bridge.phone}</span></div>
     <span class=${`badge ${look}`} role="status"><span aria-hidden="true">${sign}</span> ${state}</span>
   </div>`
 }
 
-/** What waits, what was a repetition, and that nothing is lost. */
-/** @param {{ snapshot: Snapshot }} props */
-function Balance({ snapshot: { bridge, tally, passages } }) {
+/**
+ * What waits, what was a repetition, and that nothing is lost.
+ * @param {{ snapshot: Snapshot }} props
+ */
+function Balance({ snapshot: { bridge, tally } }) {
   const t = useTexts(texts)
   const onTheWay = tally.in.sent - tally.in.arrived + tally.out.sent - tally.out.arrived
   const isWrong = tally.doubled > 0
@@ -49,8 +51,7 @@ function Balance({ snapshot: { bridge, tally, passages } }) {
     ...{ inArrived: tally.in.arrived, inSent: tally.in.sent },
     ...{ outArrived: tally.out.arrived, outSent: tally.out.sent },
   }
-  const isWaiting =
-    onTheWay > 0 && passages.some(({ arrivedAt, startedAt }) => !arrivedAt && Date.now() - startedAt > 400)
+  const isWaiting = onTheWay > 0
   const [look, sentence] = isWrong
     ? ['bad', t.wrong]
     : isWaiting

@@ -4,6 +4,7 @@ import { html } from '../../../static/app/lib/html.js'
 import { useLanguage, useTexts } from '../../../static/app/lib/languages.js'
 import { useEffect, useRef } from '../../../static/app/vendor/hooks.js'
 import { texts } from '../texts.js'
+import { formatMarkdown } from './format-markdown.js'
 
 /** @typedef {import('../../view.ts').Bubble} Shown */
 
@@ -11,9 +12,9 @@ import { texts } from '../texts.js'
 const ticks = { sent: '✓', delivered: '✓✓', read: '✓✓', failed: '!' }
 
 /**
- * @param {{ bubbles: Shown[], label: string, empty: string, actions?: (bubble: Shown) => unknown }} props
+ * @param {{ bubbles: Shown[], label: string, empty: string, isMarkdown?: boolean, actions?: (bubble: Shown) => unknown }} props
  */
-export function Bubbles({ bubbles, label, empty, actions }) {
+export function Bubbles({ bubbles, label, empty, isMarkdown = false, actions }) {
   const list = useRef(/** @type {HTMLElement | null} */ (null))
   const newest = bubbles.at(-1)?.id
   const showNewest = () => {
@@ -22,12 +23,12 @@ export function Bubbles({ bubbles, label, empty, actions }) {
   useEffect(showNewest, [newest, bubbles.length])
   return html`<ol class="bubbles" ref=${list} aria-label=${label} aria-live="polite" tabindex="0">
     ${bubbles.length === 0 && html`<li class="empty">${empty}</li>`}
-    ${bubbles.map((each) => html`<${Bubble} key=${each.id} bubble=${each} onLoad=${showNewest} actions=${actions} />`)}
+    ${bubbles.map((each) => html`<${Bubble} key=${each.id} bubble=${each} onLoad=${showNewest} isMarkdown=${isMarkdown} actions=${actions} />`)}
   </ol>`
 }
 
-/** @param {{ bubble: Shown, onLoad: () => void, actions?: (bubble: Shown) => unknown }} props */
-function Bubble({ bubble, onLoad, actions }) {
+/** @param {{ bubble: Shown, onLoad: () => void, isMarkdown: boolean, actions?: (bubble: Shown) => unknown }} props */
+function Bubble({ bubble, onLoad, isMarkdown, actions }) {
   const t = useTexts(texts)
   const language = useLanguage()
   const { isMine, author, text, file, quote, tick, reaction, isDeleted, isEdited, isNote, at } = bubble
@@ -38,7 +39,7 @@ function Bubble({ bubble, onLoad, actions }) {
     ${quote !== null && html`<blockquote>${quote}</blockquote>`}
     ${!isDeleted && file?.kind === 'image' && html`<img src=${file.url} alt=${t.picture} onLoad=${onLoad} />`}
     ${!isDeleted && file?.kind === 'audio' && html`<audio controls src=${file.url} aria-label=${t.voiceNote}></audio>`}
-    ${isDeleted ? html`<em>${t.deleted}</em>` : html`<span class="text">${text}</span>`}
+    ${isDeleted ? html`<em>${t.deleted}</em>` : html`<span class="text">${isMarkdown ? formatMarkdown(text) : text}</span>`}
     <span class="meta">
       ${isEdited && !isDeleted && html`<span>${t.edited}</span>`}
       <time>${time}</time>

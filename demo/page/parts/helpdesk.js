@@ -30,7 +30,7 @@ export function Helpdesk({ snapshot, attempt }) {
       <nav aria-label=${t.conversations}>
         ${conversations.length === 0 && html`<p class="empty">${t.noConversations}</p>`}
         ${conversations.map(
-          ({ id, name }) =>
+          ({ id, name, bubbles }) =>
             html`<button
               key=${id}
               type="button"
@@ -38,11 +38,18 @@ export function Helpdesk({ snapshot, attempt }) {
               onClick=${() => attempt('open', { conversation: id })}
             >
               <span class="face" aria-hidden="true">${name.slice(0, 1)}</span> ${name}
+              ${id !== open && bubbles.at(-1)?.isMine === false && html`<span class="fresh">● ${t.fresh}</span>`}
             </button>`,
         )}
       </nav>
       ${isStopped && html`<p class="stopped" role="status">■ ${t.helpdeskDown}</p>`}
-      <${Bubbles} bubbles=${chosen?.bubbles ?? []} label=${t.helpdesk} empty=${t.noMessages} actions=${actions} />
+      <${Bubbles}
+        bubbles=${chosen?.bubbles ?? []}
+        label=${t.helpdesk}
+        empty=${t.noMessages}
+        isMarkdown=${true}
+        actions=${actions}
+      />
       <${WriteBox}
         label=${t.yourAnswer}
         isDisabled=${cannotAnswer}

@@ -2,6 +2,7 @@
 
 import { html } from '../../../static/app/lib/html.js'
 import { useTexts } from '../../../static/app/lib/languages.js'
+import { useEffect, useState } from '../../../static/app/vendor/hooks.js'
 import { texts } from '../texts.js'
 import { Bubbles } from './bubbles.js'
 import { WriteBox } from './write-box.js'
@@ -10,7 +11,12 @@ import { WriteBox } from './write-box.js'
 export function Phone({ snapshot, attempt }) {
   const t = useTexts(texts)
   const { phone, passages } = snapshot
+  const [chat, setChat] = useState(/** @type {import('../../view.ts').Chat} */ ('customer'))
+  useEffect(() => {
+    setChat(phone.group === null ? 'customer' : 'group')
+  }, [phone.group])
   const isLinked = passages.length > 0
+  const isGroup = chat === 'group'
   const hasAnswer = phone.bubbles.some(({ isMine, author }) => !isMine && author === 'Velo')
   const hasOwn = phone.bubbles.some(({ isMine, isDeleted, file }) => isMine && !isDeleted && !file)
   /** @type {[icon: string, label: string, isDisabled: boolean, name: string, fields?: Record<string, string>][]} */
@@ -29,15 +35,23 @@ export function Phone({ snapshot, attempt }) {
     <p class="hint">${t.phoneHint}</p>
     <div class="device">
       <div class="bar">
-        <span class="face" aria-hidden="true">V</span>
-        <div><strong>Velo</strong><span>${phone.isAnswerTyped ? t.typing : t.online}</span></div>
+        <span class="face" aria-hidden="true">${isGroup ? '👥' : 'V'}</span>
+        <div>
+          <strong>${isGroup ? phone.group : 'Velo'}</strong>
+          <span>${isGroup ? 'Maria, Rui, Velo' : phone.isAnswerTyped ? t.typing : t.online}</span>
+        </div>
         ${phone.isCalling && html`<span class="ringing" aria-hidden="true">📞</span>`}
+        ${phone.group !== null && html`<button type="button" class="switch" onClick=${() => setChat(isGroup ? 'customer' : 'group')}>${isGroup ? 'Velo' : phone.group}</button>`}
       </div>
-      <${Bubbles} bubbles=${phone.bubbles} label=${t.phone} empty=${t.noMessages} />
+      <${Bubbles}
+        bubbles=${phone.bubbles.filter((each) => each.chat === chat)}
+        label=${t.phone}
+        empty=${t.noMessages}
+      />
       <${WriteBox}
         label=${t.yourMessage}
         isDisabled=${!isLinked}
-        onSend=${(/** @type {string} */ text) => attempt('write', { text })}
+        onSend=${(/** @type {string} */ text) => attempt('write', { text, chat })}
       />
     </div>
     <h3>${t.kinds}</h3>
@@ -49,7 +63,10 @@ export function Phone({ snapshot, attempt }) {
             type="button"
             class="quiet"
             disabled=${isDisabled}
-            onClick=${() => attempt(name, fields)}
+            onClick=${() => {
+              setChat(name === 'group' ? 'group' : 'customer')
+              void attempt(name, fields)
+            }}
           >
             <span aria-hidden="true">${icon}</span> ${label}
           </button>`,

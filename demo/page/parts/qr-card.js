@@ -3,7 +3,6 @@
 import { html } from '../../../static/app/lib/html.js'
 import { useTexts } from '../../../static/app/lib/languages.js'
 import { useEffect, useState } from '../../../static/app/vendor/hooks.js'
-import { act } from '../act.js'
 import { texts } from '../texts.js'
 
 /** The service draws a new code some seconds later. */
@@ -14,7 +13,7 @@ export function QrCard({ snapshot, attempt }) {
   const t = useTexts(texts)
   const [picture, setPicture] = useState('')
   const [isScanning, setScanning] = useState(false)
-  const isUp = snapshot.bridge.isUp
+  const isOffered = snapshot.bridge.isUp && snapshot.bridge.state === 'qr_pending'
   useEffect(() => {
     let round = 0
     const look = () => {
@@ -23,16 +22,17 @@ export function QrCard({ snapshot, attempt }) {
       image.addEventListener('load', () => setPicture(address))
       image.src = address
     }
-    if (!isUp) return undefined
+    if (!isOffered) return undefined
     look()
     const timer = setInterval(look, lookAgainMs)
     return () => clearInterval(timer)
-  }, [isUp])
+  }, [isOffered])
   const scan = () => {
     setScanning(true)
-    act('scan')
-      .then(() => attempt('write', { text: t.greeting }))
-      .catch(() => setScanning(false))
+    void attempt('scan').then((isLinked) => {
+      if (isLinked) void attempt('write', { text: t.greeting })
+      else setScanning(false)
+    })
   }
   return html`<div class="qr card">
     <h3>${t.qrTitle}</h3>

@@ -10,8 +10,8 @@ import { texts } from '../texts.js'
 /** Kinds beside texts that show enough of the third step. */
 const enoughKinds = 3
 
-/** @param {{ snapshot: Snapshot }} props */
-export function Steps({ snapshot }) {
+/** @param {{ snapshot: Snapshot, onOwn: () => void }} props */
+export function Steps({ snapshot, onOwn }) {
   const t = useTexts(texts)
   const [wasBroken, setBroken] = useState(false)
   const { bridge, broken, passages } = snapshot
@@ -35,7 +35,8 @@ export function Steps({ snapshot }) {
     ${names.map(
       (name, index) =>
         html`<li key=${name} class=${done[index] ? 'done' : ''} aria-current=${index === current ? 'step' : null}>
-          <span class="sign" aria-hidden="true">${done[index] ? '✓' : index + 1}</span> ${name}
+          <span class="sign" aria-hidden="true">${done[index] ? '✓' : index + 1}</span>
+          ${index === names.length - 1 ? html`<button type="button" onClick=${onOwn}>${name}</button>` : ` ${name}`}
         </li>`,
     )}
   </ol>`
