@@ -33,6 +33,7 @@ const steps: readonly Step[] = [
 
 /** Prints a line per step. Fails at the first step that does not hold. */
 export async function runCheck(show: Show, print: (line: string) => void): Promise<void> {
+  const begun = performance.now()
   for (const [name, run] of steps) {
     const since = performance.now()
     await run(show)
@@ -40,7 +41,8 @@ export async function runCheck(show: Show, print: (line: string) => void): Promi
     print(`✓ ${name} (${Math.round(performance.now() - since)} ms)`)
   }
   const { in: received, out } = show.passages.tally()
-  print(`Nothing lost, nothing doubled: ${received.arrived} messages in, ${out.arrived} out.`)
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+  print(`Nothing lost, nothing doubled: ${received.arrived} messages in, ${out.arrived} out, in ${seconds} s.`)
 }
 
 function assertTally(show: Show, step: string): void {

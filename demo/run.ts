@@ -15,6 +15,9 @@ shows all three. Everything stays on this machine, in a temporary folder that Ct
 const visiblePauses = { readMs: 1500, lookMs: 900 }
 const noPauses = { readMs: 0, lookMs: 0 }
 
+// Ctrl+C comes from the terminal, and once more from npm. Only the first signal counts, so that all files are removed.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+
 await runProgram({
   help,
   options: { check: { type: 'boolean' }, port: { type: 'string' } },
