@@ -46,7 +46,7 @@ export default defineConfig(
   { files: ['bin/load-program.cjs'], languageOptions: { ecmaVersion: 2020 } },
   // The pages of the browser. TypeScript checks their names and types (static/tsconfig.json).
   {
-    files: ['static/**/*.js'],
+    files: ['static/**/*.js', 'demo/page/**/*.js'],
     rules: {
       'no-undef': 'off',
       'no-console': 'error',
@@ -62,5 +62,8 @@ export default defineConfig(
       ],
     },
   },
-  { files: ['bench/**', 'cli/**', 'scripts/**', 'sim/cli.ts', 'src/main.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['bench/**', 'cli/**', 'demo/run.ts', 'scripts/**', 'sim/cli.ts', 'src/main.ts'],
+    rules: { 'no-console': 'off' },
+  },
 )

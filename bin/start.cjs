@@ -15,6 +15,8 @@ var hasLauncherAsParent = launcher > 0 && launcher !== process.pid
 var parent = hasLauncherAsParent ? launcher : process.ppid
 var checkEveryMs = 1000
 var programs = ['link', 'doctor', 'adopt', 'backup', 'restore']
+// Programs that are not in the folder cli.
+var files = { demo: 'demo/run.ts' }
 
 function giveUp(sentence) {
   console.error(sentence)
@@ -140,10 +142,12 @@ function stopWithParent() {
 function takeFile() {
   var name = process.argv[2]
   if (name === undefined) return 'src/main.ts'
-  if (programs.indexOf(name) < 0)
-    giveUp('there is no program ' + JSON.stringify(name) + ': the programs are ' + programs.join(', '))
-  process.argv.splice(1, 2, path.join(root, 'cli', name + '.ts'))
-  return 'cli/' + name + '.ts'
+  var others = Object.keys(files)
+  if (programs.concat(others).indexOf(name) < 0)
+    giveUp('there is no program ' + JSON.stringify(name) + ': the programs are ' + programs.concat(others).join(', '))
+  var file = others.indexOf(name) < 0 ? 'cli/' + name + '.ts' : files[name]
+  process.argv.splice(1, 2, path.join(root, file))
+  return file
 }
 
 function start() {

@@ -10,6 +10,7 @@ export class EventLog<T> {
   readonly #describe: (entry: T) => string
   readonly #limit: number
   readonly #waiters = new Set<Waiter<T>>()
+  readonly #listeners = new Set<(entry: T) => void>()
   #entries: T[] = []
   #forgotten = 0
 
@@ -42,6 +43,15 @@ export class EventLog<T> {
       if (!waiter.matches(entry)) continue
       this.#waiters.delete(waiter)
       waiter.resolve(entry)
+    }
+    for (const listener of this.#listeners) listener(entry)
+  }
+
+  /** The listener hears every entry from now on, until the returned function is called. */
+  subscribe(listener: (entry: T) => void): () => void {
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
     }
   }
 

@@ -141,7 +141,7 @@ const doors: Record<string, readonly string[]> = {
   ws: ['sim/'],
 }
 
-const files = globSync(['src/**/*.ts', 'sim/**/*.ts', 'cli/**/*.ts'])
+const files = globSync(['src/**/*.ts', 'sim/**/*.ts', 'cli/**/*.ts', 'demo/**/*.ts'])
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => !file.endsWith('.test.ts'))
 const imports = files.flatMap(importsOf)
@@ -238,6 +238,11 @@ test('the programs of the terminal use settings, backups and the name of an owne
     ({ file, target }) =>
       file.startsWith('cli/') && /^(?:src|sim)\//.test(target) && !free.some((door) => target.startsWith(door)),
   )
+  assert.deepEqual(wrong, [])
+})
+
+test('the demo uses the simulators and runs the service as a process', () => {
+  const wrong = imports.filter(({ file, target }) => file.startsWith('demo/') && /^(?:src|test)\//.test(target))
   assert.deepEqual(wrong, [])
 })
 

@@ -10,6 +10,7 @@ const sources = globSync([
   'src/**/*.ts',
   'sim/**/*.ts',
   'cli/**/*.ts',
+  'demo/**/*.ts',
   'test/**/*.ts',
   'bench/**/*.ts',
   'scripts/**/*.ts',

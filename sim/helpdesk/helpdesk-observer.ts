@@ -35,6 +35,11 @@ export class HelpdeskObserver {
     return this.#desk.state.contacts.all().map(seeContact).filter(matches)
   }
 
+  /** The listener hears of every change of the database from now on, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    return this.#watch.subscribe(listener)
+  }
+
   waitForMessage(
     conversation: ConversationRef | undefined,
     matches: Matches<SeenMessage>,

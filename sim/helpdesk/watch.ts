@@ -16,6 +16,14 @@ export class Watch {
     })
   }
 
+  /** The listener hears of every change from now on, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.#askers.add(listener)
+    return () => {
+      this.#askers.delete(listener)
+    }
+  }
+
   until<T>(what: string, probe: () => T | undefined, instead: () => string, timeoutMs = DEFAULT_WAIT_MS): Promise<T> {
     return new Promise((resolve, reject) => {
       const ask = () => {

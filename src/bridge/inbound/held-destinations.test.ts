@@ -19,6 +19,19 @@ function setUp() {
   return { clock, held, probes, hold }
 }
 
+test('probes come after 1 s, then after twice as long each time, at most every 30 s', async () => {
+  const { clock, probes, hold } = setUp()
+  hold('away')
+  for (const [index, pauseMs] of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000].entries()) {
+    await clock.advance(pauseMs - 1)
+    assert.equal(probes.length, index, `no probe before ${pauseMs} ms`)
+    await clock.advance(1)
+    assert.equal(probes.length, index + 1, `a probe after ${pauseMs} ms`)
+    probes[index]?.reject(new Error('still away'))
+    await clock.advance(0)
+  }
+})
+
 describe('a destination that is held again while the probe of the first hold is under way', () => {
   async function heldAgain() {
     const stage = setUp()

@@ -1,11 +1,12 @@
-// Knows the destinations that take nothing at the moment. Deliveries to a held destination wait, a probe asks every 30 s
-// whether the destination works again, and one log line tells the operator.
+// Knows the destinations that take nothing at the moment. Deliveries to a held destination wait, probes ask whether the
+// destination works again, and one log line tells the operator.
 //
 // open → held  when a delivery finds the destination itself broken
 // held → open  when a probe succeeds, the configuration changes, or no instance waits for it any more
 
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import { doubledMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 
@@ -40,7 +41,8 @@ type HoldRequest = {
 
 type HeldDestination = { destination: string; reason: string; since: number }
 
-const probeMs = 30_000
+/** A helpdesk that was only restarted is soon back, so the first probes come soon. */
+const pauses = { firstMs: 1000, ceilingMs: 30_000 }
 
 export class HeldDestinations implements PerInstance {
   readonly #deps: Deps
@@ -112,10 +114,10 @@ export class HeldDestinations implements PerInstance {
     this.#deps.onChanged?.(held.destination)
   }
 
-  #scheduleProbe(key: string, held: Held, probe: () => Promise<void>): void {
+  #scheduleProbe(key: string, held: Held, probe: () => Promise<void>, failures = 0): void {
     const { clock, log } = this.#deps
     const { destination } = held
-    held.cancel = clock.after(probeMs, () => {
+    held.cancel = clock.after(doubledMs(failures, pauses), () => {
       probe().then(
         () => {
           if (this.#held.get(key) !== held) return
@@ -125,7 +127,7 @@ export class HeldDestinations implements PerInstance {
         (error: unknown) => {
           if (this.#held.get(key) !== held) return
           this.#explain(held, error instanceof Error ? error.message : String(error))
-          this.#scheduleProbe(key, held, probe)
+          this.#scheduleProbe(key, held, probe, failures + 1)
         },
       )
     })

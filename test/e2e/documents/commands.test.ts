@@ -10,10 +10,13 @@ import { RealWalk } from './harness/real-walk.ts'
 import { TrialWalk } from './harness/trial-walk.ts'
 
 const internet = 'needs the internet'
+const demo = 'test/cli/demo.test.ts runs it'
 /** Commands that no test runs, and why. */
 const notRun: Readonly<Record<string, string>> = {
   'git clone <this repository> causeway && cd causeway': internet,
   'npm ci': internet,
+  'npm run demo': demo,
+  'npm run demo -- --check': demo,
 }
 
 const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/README.md'])

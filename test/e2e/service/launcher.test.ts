@@ -305,6 +305,6 @@ test('an unknown program is named', async () => {
   const { code, errors } = await project.run({}, {}, `${manifest.scripts.start} lnik`)
   assert.deepEqual(
     [code, errors],
-    [1, 'there is no program "lnik": the programs are link, doctor, adopt, backup, restore\n'],
+    [1, 'there is no program "lnik": the programs are link, doctor, adopt, backup, restore, demo\n'],
   )
 })

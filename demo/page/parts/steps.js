@@ -1,0 +1,43 @@
+// The way through the demo: what is done, and what comes next.
+
+import { html } from '../../../static/app/lib/html.js'
+import { useTexts } from '../../../static/app/lib/languages.js'
+import { useEffect, useState } from '../../../static/app/vendor/hooks.js'
+import { texts } from '../texts.js'
+
+/** @typedef {import('../../view.ts').Snapshot} Snapshot */
+
+/** Kinds beside texts that show enough of the third step. */
+const enoughKinds = 3
+
+/** @param {{ snapshot: Snapshot, onOwn: () => void }} props */
+export function Steps({ snapshot, onOwn }) {
+  const t = useTexts(texts)
+  const [wasBroken, setBroken] = useState(false)
+  const { bridge, broken, passages } = snapshot
+  const isBroken = Object.values(broken).some(Boolean)
+  useEffect(() => {
+    if (isBroken) setBroken(true)
+  }, [isBroken])
+  const arrived = passages.filter(({ arrivedAt }) => arrivedAt !== null)
+  const kinds = new Set(arrived.map(({ kind }) => kind))
+  const done = [
+    bridge.starts > 1 || bridge.state === 'ready' || passages.length > 0,
+    arrived.some(({ direction }) => direction === 'in'),
+    arrived.some(({ direction }) => direction === 'out'),
+    kinds.size > enoughKinds,
+    wasBroken && !isBroken,
+    false,
+  ]
+  const current = done.indexOf(false)
+  const names = [t.step1, t.step2, t.step3, t.step4, t.step5, t.step6]
+  return html`<ol class="steps" aria-label=${t.steps}>
+    ${names.map(
+      (name, index) =>
+        html`<li key=${name} class=${done[index] ? 'done' : ''} aria-current=${index === current ? 'step' : null}>
+          <span class="sign" aria-hidden="true">${done[index] ? '✓' : index + 1}</span>
+          ${index === names.length - 1 ? html`<button type="button" onClick=${onOwn}>${name}</button>` : ` ${name}`}
+        </li>`,
+    )}
+  </ol>`
+}

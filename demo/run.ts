@@ -1,0 +1,91 @@
+// npm run demo: WhatsApp, the service and Chatwoot on one page, without a phone and without the internet.
+
+import { CliError, exitCodes } from '../cli/cli-error.ts'
+import { runProgram } from '../cli/run-program.ts'
+
+const help = `Usage: npm run demo -- [--check] [--port <number>]
+
+Starts a simulated WhatsApp, a simulated Chatwoot and the service between them, and prints the address of a page that
+shows all three. Everything stays on this machine, in a temporary folder that Ctrl+C removes.
+
+  --check          play the whole demo without a browser, and end with 0 if nothing was lost or doubled
+  --port <number>  the port of the page; without it: a free one`
+
+/** People who take as long as real ones make the ticks visible. */
+const visiblePauses = { readMs: 1500, lookMs: 900 }
+const noPauses = { readMs: 0, lookMs: 0 }
+
+// Ctrl+C comes from the terminal, and once more from npm. Only the first signal counts, so that all files are removed.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+
+await runProgram({
+  help,
+  options: { check: { type: 'boolean' }, port: { type: 'string' } },
+  names: { least: 0, most: 0 },
+  run: async ({ text, has }, stopped) => {
+    const port = readPort(text('port'))
+    const { Stage, Show, PageServer, runCheck } = await load()
+    const stage = await Stage.open()
+    try {
+      const show = new Show(stage, has('check') ? noPauses : visiblePauses)
+      const story = has('check') ? check() : page()
+      // A stop ends the story in the middle. What it still waits for does not matter any more.
+      story.catch(() => undefined)
+      return await Promise.race([story, ended(stopped)])
+
+      async function check(): Promise<number> {
+        await stage.begin()
+        await runCheck(show, (line) => {
+          console.log(line)
+        })
+        stage.assertUnderstood()
+        return exitCodes.ok
+      }
+
+      async function page(): Promise<number> {
+        console.log(`The demo is at ${await new PageServer(show).open(port)} (Ctrl+C ends it)`)
+        await stage.begin()
+        show.watch.begin()
+        return await ended(stopped)
+      }
+    } finally {
+      await stage.leave()
+    }
+  },
+})
+// The simulators keep connections and timers that no longer matter.
+process.exit()
+
+function ended(stopped: AbortSignal): Promise<number> {
+  return new Promise((resolve) => {
+    const end = () => {
+      resolve(exitCodes.stopped)
+    }
+    if (stopped.aborted) end()
+    else stopped.addEventListener('abort', end)
+  })
+}
+
+function readPort(text: string | undefined): number {
+  const port = Number(text ?? '0')
+  if (Number.isSafeInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new CliError('--port takes a whole number from 0 to 65535.')
+}
+
+/** The simulators need packages that `npm ci --omit=dev` leaves out. */
+async function load() {
+  try {
+    const [{ Stage }, { Show }, { PageServer }, { runCheck }] = await Promise.all([
+      import('./stage.ts'),
+      import('./show.ts'),
+      import('./page-server.ts'),
+      import('./check.ts'),
+    ])
+    return { Stage, Show, PageServer, runCheck }
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
+    throw new CliError('The demo needs the packages for development: run npm ci without --omit=dev.', undefined, {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,70 @@
+// The demo as a whole: the people, what they wrote, what is broken, and the bridge between them.
+
+import { Agent } from './agent.ts'
+import { Breakages } from './breakages.ts'
+import { BridgeWatch } from './bridge-watch.ts'
+import { Customer } from './customer.ts'
+import { Manners } from './manners.ts'
+import type { Pauses } from './manners.ts'
+import { Passages } from './passages.ts'
+import { instance } from './stage.ts'
+import type { Stage } from './stage.ts'
+import { DemoError } from './demo-error.ts'
+import { readQr } from '../sim/control/read-qr.ts'
+
+export class Show {
+  readonly stage: Stage
+  readonly passages: Passages
+  readonly customer: Customer
+  readonly agent: Agent
+  readonly manners: Manners
+  readonly breakages: Breakages
+  readonly watch: BridgeWatch
+  readonly #receivedAt = new Map<string, number>()
+
+  constructor(stage: Stage, pauses: Pauses) {
+    this.stage = stage
+    this.passages = new Passages(stage)
+    this.customer = new Customer(stage, this.passages)
+    this.agent = new Agent(stage, this.passages)
+    this.manners = new Manners(stage, this.agent, pauses)
+    this.breakages = new Breakages(stage)
+    this.watch = new BridgeWatch(stage)
+    stage.maria.messages.subscribe(({ id }) => {
+      this.#receivedAt.set(id, Date.now())
+    })
+  }
+
+  /** When the customer's phone got this message, in milliseconds. WhatsApp itself tells seconds only. */
+  receivedAt(id: string): number | undefined {
+    return this.#receivedAt.get(id)
+  }
+
+  /** The picture with the QR code, as the service draws it. Null while there is none. */
+  async qrPicture(): Promise<Buffer | null> {
+    if (!this.stage.bridge.isReady) return null
+    const { status, bytes } = await this.stage.api.ask('GET', `/api/instances/${instance}/qr?format=png`)
+    return status === 200 ? bytes : null
+  }
+
+  /** The camera of the shop's phone reads the picture. Resolves when the account is ready. */
+  async scan(): Promise<void> {
+    const picture = await this.qrPicture()
+    if (!picture) throw new DemoError('There is no QR code to scan: the account is linked already, or still starting.')
+    await this.stage.phone.scan(readQr(picture))
+    await this.ready()
+  }
+
+  /** Resolves when the account is connected and has received what waited for it. */
+  async ready(): Promise<void> {
+    await this.stage.api.expect('GET', `/api/instances/${instance}/wait-ready`)
+    await this.watch.look()
+  }
+
+  /** Callbacks that came again for a message that had one already. */
+  get repeatedCallbacks(): number {
+    const created = this.stage.world.helpdesk.deliveries.filter(({ event }) => event === 'message_created')
+    const ids = created.map(({ body }) => ('id' in body ? body.id : null))
+    return ids.length - new Set(ids).size
+  }
+}

@@ -1,0 +1,136 @@
+// npm run demo: the page and the check, as processes of their own.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { Snapshot } from '../../demo/view.ts'
+import { requestRaw } from '../harness/raw-request.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { CliProcess } from './harness/cli-process.ts'
+
+const program = '../demo/run'
+
+/** The demo keeps everything in a temporary folder, so an own place for it shows what is left. */
+async function ownPlace() {
+  const place = await mkdtemp(join(tmpdir(), 'causeway-demo-test-'))
+  return { place, [Symbol.asyncDispose]: () => rm(place, { recursive: true, force: true }) }
+}
+
+/** The demo with its page, whose address is known. */
+async function openDemo(place: string) {
+  const running = new CliProcess(program, [], { TMPDIR: place })
+  await running.prints(/http:\S+/)
+  const url = /http:\S+/.exec(running.output)?.[0] ?? ''
+  const post = (action: string, fields: object = {}, headers: Record<string, string> = {}) =>
+    fetch(`${url}actions/${action}`, { method: 'POST', headers, body: JSON.stringify(fields) })
+  return { running, url, post, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
+}
+
+async function snapshotOf(url: string): Promise<Snapshot> {
+  const end = new AbortController()
+  const { body } = await fetch(`${url}events`, { signal: end.signal })
+  let text = ''
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString('latin1')
+    if (text.includes('\n\n')) break
+  }
+  end.abort()
+  const [event = ''] = Buffer.from(text, 'latin1').toString().split('\n\n')
+  return JSON.parse(event.slice('data: '.length)) as Snapshot
+}
+
+describe('npm run demo', () => {
+  test('-- --check plays every step, ends with 0 and leaves no file', async () => {
+    await using own = await ownPlace()
+    const { code, output, errors } = await CliProcess.run(program, ['--check'], { TMPDIR: own.place })
+    assert.equal(code, 0, output + errors)
+    const steps = [
+      'scans',
+      'customer writes',
+      'blue ticks',
+      'photo',
+      'voice note',
+      'reaction',
+      'quote',
+      'group',
+      'call',
+    ]
+    const breakages = ['edit', 'deletion', 'twice', 'WhatsApp is cut', 'helpdesk is stopped', 'kill -9']
+    for (const step of [...steps, ...breakages]) assert.match(output, new RegExp(`^✓ .*${step}`, 'm'))
+    assert.match(output, /^Nothing lost, nothing doubled: 15 messages in, 6 out/m)
+    assert.deepEqual(await readdir(own.place), [])
+  })
+
+  test('links, carries a message in both directions, and ends within a second of Ctrl+C without a file', async () => {
+    await using own = await ownPlace()
+    await using demo = await openDemo(own.place)
+    const { running, url, post } = demo
+    await waitUntil('the QR code is on the page', async () => (await fetch(`${url}qr.png`)).status === 200)
+    assert.equal((await post('scan')).status, 200)
+    assert.equal((await post('write', { text: 'Is my bike ready?' })).status, 200)
+    let seen = await snapshotOf(url)
+    const look = async () => (seen = await snapshotOf(url))
+    await waitUntil('the helpdesk shows it', async () => (await look()).tally.in.arrived === 1)
+    assert.equal((await post('answer', { conversation: seen.helpdesk.open, text: 'Yes!' })).status, 200)
+    await waitUntil('the phone shows the answer', async () => (await look()).tally.out.arrived === 1)
+    assert.deepEqual(
+      seen.phone.bubbles.map(({ text }) => text),
+      ['Is my bike ready?', 'Yes!'],
+    )
+    const since = performance.now()
+    running.send('SIGINT')
+    // npm passes the signal of the terminal on, so it comes twice.
+    running.send('SIGINT')
+    const { code } = await running.ended()
+    const tookMs = performance.now() - since
+    assert.equal(code, 130)
+    assert.ok(tookMs < 1000, `it took ${Math.round(tookMs)} ms`)
+    assert.deepEqual(await readdir(own.place), [])
+  })
+
+  test('refuses other sites, unknown actions and wrong fields, and serves no other files', async () => {
+    await using own = await ownPlace()
+    await using demo = await openDemo(own.place)
+    const { url, post } = demo
+    const { host } = new URL(url)
+    assert.equal((await post('write', { text: 'x' }, { origin: 'https://evil.example' })).status, 403)
+    assert.equal((await requestRaw(url, { path: '/events', headers: { host: 'evil.example' } })).status, 403)
+    for (const path of ['/static/../package.json', '/static/%2e%2e/README.md', '/demo/run.ts', '/static/app']) {
+      assert.equal((await requestRaw(url, { path, headers: { host } })).status, 404, path)
+    }
+    const refused: [string, object, RegExp][] = [
+      ['dance', {}, /no action .*dance/],
+      ['constructor', {}, /no action/],
+      ['write', {}, /Write a text/],
+      ['write', { text: 7 }, /Write a text/],
+      ['write', { text: 'x'.repeat(3000) }, /at most 2000/],
+      ['answer', { text: 'x', conversation: '1' }, /whole number/],
+      ['answer', { text: 'x', conversation: 99 }, /no conversation 99/],
+      ['quote', { text: 'x' }, /no answer yet/],
+    ]
+    for (const [action, fields, sentence] of refused) {
+      const response = await post(action, fields)
+      assert.equal(response.status, 409, action)
+      assert.match(await response.text(), sentence)
+    }
+    const page = await fetch(url)
+    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'self'/)
+    assert.deepEqual((await snapshotOf(url)).passages, [], 'nothing was written')
+  })
+
+  test('refuses arguments that it does not know', async () => {
+    const { code, errors } = await CliProcess.run(program, ['--port', 'high'])
+    assert.equal(code, 1)
+    assert.match(errors, /--port takes a whole number/)
+  })
+})
+
+test('the page has the same words in every language', async () => {
+  // A variable: the type checker of this folder reads no JavaScript.
+  const file = new URL('../../demo/page/texts.js', import.meta.url).href
+  const { texts } = (await import(file)) as { texts: Record<string, Record<string, string>> }
+  const [first, ...others] = Object.values(texts).map((each) => Object.keys(each))
+  for (const keys of others) assert.deepEqual(keys, first)
+})
