@@ -2,7 +2,7 @@
 
 const check =
   'look at the check list of an instance that uses this helpdesk inbox: it says what to change. ' +
-  'Messages wait meanwhile, and the service asks the helpdesk every 30 s'
+  'Messages wait meanwhile, and the service asks the helpdesk again by itself'
 
 export function cureOfHold(reason: string): string {
   if (reason.startsWith('no helpdesk is configured')) {
