@@ -6,7 +6,7 @@ import { systemClock } from './lib/clock.ts'
 import { createLog } from './lib/log.ts'
 import { clearScratch } from './lib/scratch.ts'
 import { StartError } from './lib/start-error.ts'
-import { firstStopSignal } from './lib/stop-signal.ts'
+import { firstStopSignal } from './lib/process/stop-signal.ts'
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env)

@@ -43,6 +43,8 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'bridge/posting': ['core', 'lib', 'bridge/conversations', ...storageRooms],
   jobs: ['core', 'lib', ...storageRooms],
+  live: ['core', 'lib', ...storageRooms],
+  operations: ['core', 'lib', ...storageRooms],
   history: [
     ...['core', 'lib', 'ledger', 'jobs', 'bridge/people', 'bridge/conversations', 'bridge/posting', ...storageRooms],
     ...['bridge/inbound/files', 'bridge/inbound/compose'],
@@ -112,9 +114,10 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
     ...['bridge/contacts/import', 'bridge/contacts/repair', 'bridge/outbound/direct'],
-    ...['adoption', 'history', 'jobs', 'setup', 'setup/checks', 'http', 'http/webhook'],
+    ...['adoption', 'history', 'jobs', 'live', 'operations', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
-  'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
+  'http/session': ['core', 'lib', 'http'],
+  'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', 'http/session', ...storageRooms],
 }
 
 /** The composition root, which may import everything and which only `main` imports. */

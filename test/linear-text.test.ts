@@ -41,8 +41,15 @@ import { chatwootLimits } from '../src/downstream/limits.ts'
 import { sentAt } from '../src/downstream/signature.ts'
 import { readFormFile } from '../src/http/form-file.ts'
 import { refuseDeepNesting } from '../src/http/json-body.ts'
+import { DashboardSessions } from '../src/http/session/dashboard-sessions.ts'
+import { EventRing } from '../src/live/event-ring.ts'
+import { findOtherOrigin } from '../src/http/session/same-origin.ts'
+import { readSessionCookies } from '../src/http/session/session-cookie.ts'
+import { SignInTries } from '../src/http/session/sign-in-tries.ts'
 import { PastContent } from '../src/history/posting/past-content.ts'
+import { systemClock } from '../src/lib/clock.ts'
 import { createLog } from '../src/lib/log.ts'
+import { maskNumbers } from '../src/lib/text/mask-numbers.ts'
 import { checkInbox } from '../src/setup/checks/inbox-checks.ts'
 import type { InboxFacts } from '../src/setup/checks/inbox-checks.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
@@ -71,6 +78,7 @@ const settings = {
   groupHeaderSeparator: '\n\n',
   reactionHeaderSeparator: '\n',
 }
+const sessions = new DashboardSessions({ key: Buffer.alloc(32), clock: systemClock })
 const silent = createLog({ level: 'info', format: 'json', destination: { write: () => undefined } })
 const pastContent = new PastContent({
   files: { fetch: () => Promise.reject(new Error('no file')) },
@@ -127,6 +135,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'a text': (text) => textToMarkdown(text, (digits) => (digits.startsWith('5') ? '@Ana' : undefined)),
   'a title': plainToMarkdown,
   'a name in a text': escapeName,
+  'a line of the log that is shown': maskNumbers,
   'a quote': (text) => renderQuote({ author: person(text), text }, '@$name'),
   'a header': (text) => renderMessage({ header: person(text), separator: '\n', quote: null, body: text }, settings),
   'a mentioned name': (text) => mentionsOf([person(text)], '@$name'),
@@ -252,6 +261,13 @@ const readers: Record<string, (text: string) => unknown> = {
       if (!(error instanceof BridgeError)) throw error
     }
   },
+  'the cookies of a request': (text) => readSessionCookies(`causeway_session=${text}`),
+  'the id of the last event': (text) =>
+    new EventRing('a', 500).after(text) ?? new EventRing('a', 500).after(`a-${text}`),
+  'the value of a session cookie': (text) => sessions.parse(`v1.1.${text}`),
+  'the origin and the host of a request': (text) =>
+    findOtherOrigin({ method: 'GET', protocol: 'http', host: text, headers: { origin: `http://${text}` } }),
+  'the address of a client': (text) => new SignInTries(systemClock).waitOf(text),
   'the time of a callback': (text) => sentAt({ 'x-chatwoot-timestamp': text }),
   'a line of the log': (text) => {
     silent.info({ text, deep: { text, err: new Error(text) } }, 'a line')

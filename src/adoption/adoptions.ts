@@ -1,6 +1,7 @@
 // The use case behind the endpoint that takes over a helpdesk inbox.
 
 import { randomUUID } from 'node:crypto'
+import type { Caller } from '../core/audit.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { AdoptParams } from '../core/jobs/contacts-jobs.ts'
 import type { Job } from '../core/jobs/job.ts'
@@ -15,6 +16,8 @@ type Deps = {
   clock: Pick<Clock, 'now'>
 }
 
+type Account = { instance: InstanceName; ownerTag: string; actor: Caller }
+
 export class Adoptions {
   readonly #deps: Deps
 
@@ -23,12 +26,12 @@ export class Adoptions {
   }
 
   /** The instance need not be connected: all that is needed is at the helpdesk. */
-  async start(of: { instance: InstanceName; ownerTag: string }, params: AdoptParams): Promise<Job> {
+  async start(of: Account, params: AdoptParams): Promise<Job> {
     const { jobs, hasInbox, clock } = this.#deps
-    const { instance, ownerTag } = of
+    const { instance, ownerTag, actor } = of
     if (!(await hasInbox(instance))) throw noHelpdesk(instance)
     const { from, dryRun } = params
-    const entry = { at: clock.now(), actor: 'api', action: 'instance.adopt', instance, ownerTag, target: from } as const
+    const entry = { at: clock.now(), actor, action: 'instance.adopt', instance, ownerTag, target: from } as const
     const audits = [{ ...entry, key: randomUUID(), metadata: { dry_run: dryRun } }]
     return (await jobs.add(instance, { type: 'adopt', params: { from, dryRun } }, audits)).job
   }

@@ -18,6 +18,7 @@ import { createRoutes } from './create-routes.ts'
 import { createSetup } from './create-setup.ts'
 import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
+import { createOperate } from './operate/create-operate.ts'
 import { Readiness } from './readiness.ts'
 import { RunningApp } from './running-app.ts'
 
@@ -50,13 +51,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
       ...{ instances, instanceService, tenants, downstream: rooms.downstream },
       settingsOf: rooms.settingsOf,
     }),
+    operate: createOperate(base, rooms, overrides.machine),
   }
   const processEvents = stack.use(
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),
   )
 
   const shared = createWorkers(base, { ...storage, instances, network, deliveries })
-  const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers]
+  const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers, ...rooms.live.records.workers]
   const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]
   const workers = [...shared, ...inbound.workers, ...rest]
   for (const worker of workers) stack.use(worker)

@@ -6,10 +6,17 @@ import { fileURLToPath } from 'node:url'
 import type { BuildInfo } from '../http/routes/operations.ts'
 import { readGitCommit } from './git-commit.ts'
 
+/** Dependencies are pinned exactly. */
+type Package = { version: string; dependencies?: Record<string, string> }
+
 export function readBuildInfo(root: URL = new URL('../../', import.meta.url)): BuildInfo {
-  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string }
+  const { version, dependencies = {} } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as Package
   const { commit, build_date: buildDate = 'unknown' } = readOptional(new URL('build-info.json', root))
-  return { version, commit: commit ?? readGitCommit(fileURLToPath(root)) ?? 'unknown', buildDate }
+  return {
+    ...{ version, buildDate },
+    commit: commit ?? readGitCommit(fileURLToPath(root)) ?? 'unknown',
+    library: `baileys ${dependencies['baileys'] ?? 'unknown'}`,
+  }
 }
 
 function readOptional(file: URL): { commit?: string; build_date?: string } {

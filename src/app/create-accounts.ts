@@ -10,6 +10,7 @@ import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
 import { PendingLogouts } from '../instances/pending-logouts.ts'
 import { Reachability } from '../instances/reachability.ts'
+import type { StateListener } from '../instances/state-log.ts'
 import { runAll } from '../lib/run-all.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { Courier } from '../lifecycle/courier.ts'
@@ -39,6 +40,8 @@ type Parts = {
   reception: Reception & RealtimeReception & HistoryReception
   /** Every part that keeps memory per instance, and the listener for changes of instances. */
   events: PerInstance & { onChange(instance: InstanceName): void }
+  /** Hears of every change of the state of an instance. */
+  onState: StateListener
   qrLifetimeMs?: number | undefined
 }
 
@@ -89,6 +92,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       reachability,
       graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
       parts: events,
+      onState: parts.onState,
       onChange: (instance) => {
         events.onChange(instance)
       },

@@ -1,5 +1,6 @@
 // Creates the lifecycle room: the parts that announce events, deliver them and count them.
 
+import type { LiveChanges } from '../core/live.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Usage } from '../ledger/usage.ts'
 import { Egress } from '../lib/egress/egress.ts'
@@ -19,10 +20,11 @@ type Parts = {
   metrics: Metrics
   usage: Usage
   events: { onAnnounced(announcement: Announcement): void }
+  live: Pick<LiveChanges, 'deliveryEnded'>
 }
 
 export function createLifecycle({ config, clock, log, build, stack }: Base, parts: Parts) {
-  const { database, metrics, usage, events } = parts
+  const { database, metrics, usage, events, live } = parts
   const { timeout: timeoutMs, secret } = config.lifecycle
   const deliveries = new DeliveryStore(database)
   const exhausted = new ExhaustedDeliveries({ deliveries, clock })
@@ -35,7 +37,8 @@ export function createLifecycle({ config, clock, log, build, stack }: Base, part
       random: Math.random,
       log,
       onEnded: (delivery, { status, attempts }) => {
-        const { event } = delivery
+        const { id, instance, event } = delivery
+        live.deliveryEnded({ id, instance, event, status, attempts })
         if (status === 'exhausted' || status === 'dropped') exhausted.add(delivery)
         if (status === 'dropped') metrics.lifecycleDropped.inc({ event })
         else if (attempts > 1) {

@@ -3,6 +3,7 @@
 
 import { NumberLookup } from '../bridge/people/number-lookup.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { HistoryJob } from '../core/jobs/job.ts'
 import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { PerInstance } from '../core/per-instance.ts'
@@ -20,6 +21,7 @@ import { createImporter } from './history/create-importer.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
 import { createJobPace, createJobs } from './jobs/create-jobs.ts'
+import { createLive, createLiveRecords, createLiveViews, noteMessage } from './live/create-live.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
@@ -51,9 +53,20 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const reception = new ReceptionRelay()
   const events = new AccountEvents()
 
-  const storage = await createStorage(base, { onFatal, stopping: options.stopping })
+  const live = createLive(base)
+  const onCounted = (instance: InstanceName) => {
+    live.relay.instanceChanged(instance)
+  }
+
+  const storage = await createStorage(base, {
+    ...{ onFatal, stopping: options.stopping },
+    onCounted: (...counted) => {
+      noteMessage(live.relay, records, ...counted)
+    },
+  })
   const { database, epoch, idFloorMs, usage, metrics } = storage
-  const lifecycle = createLifecycle(base, { database, metrics, usage, events })
+  const records = createLiveRecords(base, { database, epoch, idFloorMs })
+  const lifecycle = createLifecycle(base, { database, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {
     database,
     epoch,
@@ -61,6 +74,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     lifecycle: lifecycle.lifecycle,
     reception,
     events,
+    onState: (seen) => {
+      records.states.changed(seen)
+    },
     qrLifetimeMs: options.qrLifetimeMs,
   })
   const { instances, network } = accounts
@@ -87,6 +103,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     callOutcomeOf: (instance, callId) => calls.rejections.outcomeOf(instance, callId),
     onShown: (...shown) => sync.avatars?.avatars.seen(...shown),
+    onCounted,
+    onHeldChanged: (destination) => {
+      live.relay.destinationChanged(destination)
+    },
     lateCommitMs: options.lateCommitMs,
   })
   stack.use(inbound.held)
@@ -119,6 +139,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       inbound.inbound.acceptIfStored(instance, id)
     },
     activityListener: () => sync.typing.activity,
+    onCounted,
     onMembersAsked: (question) => {
       memberNotes.asked(question)
     },
@@ -159,6 +180,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ database, epoch, idFloorMs },
     runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
+    live: live.relay,
   })
   const adoptions = createAdoptions(base, jobs.jobs, inbound)
   const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
@@ -192,6 +214,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     accounts.reachability,
     usage,
     metrics,
+    records.states,
+    records.lastMessages,
+    live.relay,
   ]
   reception.connect({
     calls: calls.rejections,
@@ -206,14 +231,24 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onChange: (instance) => {
       outbound.connectionChanged(instance)
       sync.typing.connectionChanged(instance)
+      live.relay.instanceChanged(instance)
     },
     onAnnounced: (announcement) => notices?.heard(announcement),
   })
+  const rows = {
+    lastMessages: records.lastMessages,
+    outboxPending: outbound.pendingOf,
+    inboxPending: (instance: InstanceName) => inbound.inbound.pendingOf(instance),
+    parked: (instance: InstanceName) => inbound.parked.countOf(instance),
+    banRisk: outbound.banRisk,
+  }
+  live.relay.connect(createLiveViews({ instances, held: inbound.held, rows }))
   metrics.watchInstances(() => instances.counts())
   metrics.watchStates(() => instances.records())
   metrics.watchNetworkVersion(() => network.version.state.current)
   return {
     storage,
+    live: { hub: live.hub, records, rows },
     settingsOf,
     lifecycle,
     accounts,

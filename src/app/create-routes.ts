@@ -8,10 +8,11 @@ import type { InboxSetup } from '../setup/inbox-setup.ts'
 import type { TenantService } from '../tenants/tenant-service.ts'
 import type { Base } from './base.ts'
 import type { Rooms } from './create-rooms.ts'
+import type { Operate } from './operate/create-operate.ts'
 import type { Readiness } from './readiness.ts'
 
 type Parts = {
-  services: { instances: InstanceService; tenants: TenantService; setup: InboxSetup }
+  services: { instances: InstanceService; tenants: TenantService; setup: InboxSetup; operate: Operate }
   workers: readonly Ticker[]
   readiness: Pick<Readiness, 'shown'>
 }
@@ -23,27 +24,31 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
   const { inbound, held, lostCallbacks, parked } = rooms.inbound
   const { outbound } = rooms
   const { version } = build
+  const health = {
+    version,
+    clock,
+    database: probe,
+    instances,
+    workers,
+    ownership: () => readiness.shown,
+    outboxPending: outbound.outboxPending,
+    inbound,
+    held,
+    lostCallbacks,
+    clocks: outbound.clocks,
+    refusals: outbound.refusals,
+    reachability,
+    pendingLogouts,
+    exhausted: rooms.lifecycle.exhausted,
+    setup: rooms.setup.findings,
+    clientVersion: () => network.version.state,
+  }
+  const { hub, records, rows } = rooms.live
+  const needs = { ...health, exhaustedByInstance: () => rooms.lifecycle.exhausted.list() }
+  const overview = { instances, rows, needs }
   return {
     version,
-    health: {
-      version,
-      clock,
-      database: probe,
-      instances,
-      workers,
-      ownership: () => readiness.shown,
-      outboxPending: outbound.outboxPending,
-      inbound,
-      held,
-      lostCallbacks,
-      clocks: outbound.clocks,
-      refusals: outbound.refusals,
-      reachability,
-      pendingLogouts,
-      exhausted: rooms.lifecycle.exhausted,
-      setup: rooms.setup.findings,
-      clientVersion: () => network.version.state,
-    },
+    health,
     operations: { build, metrics },
     publicStats: {
       publicStats: config.http.publicStats,
@@ -85,5 +90,10 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     contactsImport: { instances, imports: rooms.contactsImports },
     contactsRepair: { instances, repairs: rooms.contactRepairs },
     adopt: { instances, adoptions: rooms.adoptions },
+    observe: { events: { hub }, overview, states: { instances, states: records.states, clock } },
+    operate: {
+      ...services.operate,
+      bundle: { clock, health, overview, metrics, audit, jobs: rooms.jobs.jobs, states: records.states },
+    },
   }
 }

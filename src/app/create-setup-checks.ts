@@ -16,6 +16,7 @@ import { noticeTexts } from '../lifecycle/notice-texts.ts'
 import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import { CallbackFaults } from '../setup/checks/callback-faults.ts'
 import { DestinationChecks } from '../setup/checks/destination-checks.ts'
+import { HelpdeskVersions } from '../setup/checks/helpdesk-versions.ts'
 import { thisMachine } from '../setup/checks/machine.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { ProcessChecks } from '../setup/checks/process-checks.ts'
@@ -46,7 +47,8 @@ const watchMs = 10_000
 export function createSetupChecks({ config, clock, log, stack }: Base, parts: Parts) {
   const { settingsOf, instances, routing, downstream, lostCallbacks: callbacks, refusals, clocks, metrics } = parts
   const findings = new SetupFindings({ clock, log })
-  const destinations = createDestinationChecks(config, parts)
+  const versions = new HelpdeskVersions(clock)
+  const destinations = createDestinationChecks(config, { ...parts, versions })
   const process = createProcessChecks(config, parts)
   const textsOf = (instance: InstanceName) => noticeTexts[settingsOf(instance).locale]
   const faults = new CallbackFaults({ lost: callbacks, refusals: () => [...refusals.list(), ...clocks.list()] })
@@ -56,12 +58,12 @@ export function createSetupChecks({ config, clock, log, stack }: Base, parts: Pa
   const work = () => watch.run()
   const worker = new Ticker({ name: 'setup-watch', everyMs: watchMs, firstMs: firstWatchMs, work, clock, log })
   metrics.watchSetup(() => findings.list().length)
-  return { checks, findings, watch, worker }
+  return { checks, findings, versions, watch, worker }
 }
 
 function createDestinationChecks(
   config: Config,
-  { settingsOf, downstream, routing, instances }: Parts,
+  { settingsOf, downstream, routing, instances, versions }: Parts & { versions: HelpdeskVersions },
 ): DestinationChecks {
   return new DestinationChecks({
     downstream,
@@ -70,6 +72,7 @@ function createDestinationChecks(
     find: (name) => instances.find(name)?.record,
     publicUrl: config.http.publicUrl,
     modeOf: (instance) => settingsOf(instance).conversationMode,
+    versions,
   })
 }
 

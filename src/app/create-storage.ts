@@ -1,5 +1,7 @@
 // Creates what every other part builds on: the database, the lease on it, the counters and the audit log.
 
+import type { InstanceName } from '../core/ids.ts'
+import type { UsageCounter } from '../core/usage.ts'
 import { isDeadOwner, newOwnerName } from '../instances/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
@@ -22,9 +24,14 @@ type Options = {
   onFatal: (reason: Error) => void
   /** Ends the wait for a database that does not answer. */
   stopping: AbortSignal | undefined
+  /** Called when usage is counted. */
+  onCounted: (instance: InstanceName, counter: UsageCounter) => void
 }
 
-export async function createStorage({ config, clock, log, build, stack }: Base, { onFatal, stopping }: Options) {
+export async function createStorage(
+  { config, clock, log, build, stack }: Base,
+  { onFatal, stopping, onCounted }: Options,
+) {
   const { encryptionKeys, database: location } = config.storage
   const database = stack.use(
     await openDatabase({ location, encryptionKeys, log, onFatal, ...(stopping && { signal: stopping }) }),
@@ -44,7 +51,7 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
       onLost: onFatal,
     }),
   )
-  const usage = new Usage({ store: new UsageStore(database), clock })
+  const usage = new Usage({ store: new UsageStore(database), clock, onCounted })
   stack.defer(() => usage.flush())
   let idFloorMs = 0
   return {

@@ -93,15 +93,16 @@ describe('there is no commit', () => {
 })
 
 test('build-info.json comes before the commit of the checkout', () => {
-  const files = { 'package.json': '{"version":"1.2.3"}', '.git/HEAD': commit }
+  const files = { 'package.json': '{"version":"1.2.3","dependencies":{"baileys":"7.8.9"}}', '.git/HEAD': commit }
   using checkout = folderWith(files)
   const unbuilt = readBuildInfo(pathToFileURL(`${checkout.root}/`))
-  assert.deepEqual(unbuilt, { version: '1.2.3', commit, buildDate: 'unknown' })
+  assert.deepEqual(unbuilt, { version: '1.2.3', commit, buildDate: 'unknown', library: 'baileys 7.8.9' })
   using built = folderWith({ ...files, 'build-info.json': `{"commit":"${other}","build_date":"2026-01-15"}` })
   assert.deepEqual(readBuildInfo(pathToFileURL(`${built.root}/`)), {
     version: '1.2.3',
     commit: other,
     buildDate: '2026-01-15',
+    library: 'baileys 7.8.9',
   })
 })
 

@@ -238,6 +238,31 @@ test('the summary shows what was changed, without secrets and passwords', () => 
   assert.ok(!('LOG_LEVEL' in shown))
 })
 
+test('what differs from the defaults is known by name, with its default; a secret is marked', () => {
+  const { differing } = loadConfig({
+    PORT: '4000',
+    SERVICE_API_TOKEN: 'canary',
+    LOG_LEVEL: 'info',
+    SERVICE_IGNORE_JIDS: '5511988880001@s.whatsapp.net',
+  })
+  assert.deepEqual(differing, [
+    { name: 'PORT', value: '4000', standard: '3100', isSecret: false },
+    { name: 'SERVICE_API_TOKEN', value: '[set]', standard: '', isSecret: true },
+    { name: 'SERVICE_IGNORE_JIDS', value: '…01@s.whatsapp.net', standard: '', isSecret: false },
+  ])
+})
+
+test('every setting whose name says that it is a secret is marked as one', () => {
+  const secrets = allSettings().filter(({ kind }) => kind.secret)
+  assert.deepEqual(secrets.map(({ name }) => name).sort(), [
+    'DOWNSTREAM_API_TOKEN',
+    'SERVICE_API_TOKEN',
+    'SERVICE_ENCRYPTION_KEY',
+    'SERVICE_LIFECYCLE_SECRET',
+    'WEBHOOK_HMAC_SECRET',
+  ])
+})
+
 test('a variable that the service does not know, such as one of a later version, does not keep it from starting', () => {
   const environment = { SERVICE_HISTORY_IMPORT_FOREVER: 'perhaps' }
   assert.equal(loadConfig(environment).http.port, 3100)

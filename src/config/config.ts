@@ -5,11 +5,16 @@ import { settings } from './settings.ts'
 import type { Setting } from './settings.ts'
 
 type Settings = typeof settings
-export type Config = {
+type Values = {
   -readonly [S in keyof Settings]: {
     -readonly [K in keyof Settings[S]]: Settings[S][K] extends Setting<infer T> ? T : never
   }
 }
+
+/** A setting whose text differs from its default, as it may be shown: a secret only as set. */
+export type DifferingSetting = { name: string; value: string; standard: string; isSecret: boolean }
+
+export type Config = Values & { differing: readonly DifferingSetting[] }
 
 class ConfigError extends StartError {
   constructor(problems: readonly string[]) {
@@ -28,7 +33,7 @@ export function loadConfig(environment: Environment): Config {
     const value = each.kind.parse(given)
     if (value === undefined) problems.push(`${each.name}=${showText(each, given)}: takes ${each.kind.takes}`)
     return value
-  }) as Config
+  }) as Values
   if (config.network.version.length !== 0 && config.network.version.length !== 3) {
     problems.push(
       `SERVICE_NETWORK_VERSION=${config.network.version.join(',')}: takes three numbers, separated by commas`,
@@ -36,13 +41,21 @@ export function loadConfig(environment: Environment): Config {
   }
   if (problems.length > 0) throw new ConfigError(problems)
   config.http.host ||= config.http.apiToken === '' ? '127.0.0.1' : '0.0.0.0'
-  return config
+  return { ...config, differing: listDiffering(environment) }
 }
 
-/** The settings that differ from their defaults, as they may be logged: secrets only as set. */
+/** The settings that differ from their defaults, for the log. */
 export function describeConfig(environment: Environment): Record<string, string> {
-  const changed = allSettings().filter((each) => environmentText(environment, each) !== each.standard)
-  return Object.fromEntries(changed.map((each) => [each.name, showText(each, environmentText(environment, each))]))
+  return Object.fromEntries(listDiffering(environment).map(({ name, value }) => [name, value]))
+}
+
+function listDiffering(environment: Environment): DifferingSetting[] {
+  return allSettings().flatMap((each) => {
+    const given = environmentText(environment, each)
+    if (given === each.standard) return []
+    const { name, standard, kind } = each
+    return [{ name, value: showText(each, given), standard, isSecret: kind.secret ?? false }]
+  })
 }
 
 /** Variables that look like ours but are not, such as a misspelt name. */

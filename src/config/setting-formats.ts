@@ -1,7 +1,8 @@
 // Setting kinds with a format of their own: keys, languages, templates, separators, the database URL.
 
 import { resolve } from 'node:path'
-import { hideCredentials, isOrigin, secretText } from './setting-kinds.ts'
+import { maskNumbers } from '../lib/text/mask-numbers.ts'
+import { hideCredentials, isOrigin, list, secretText } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
 import type { DatabaseLocation } from '../core/database-location.ts'
 import type { Locale } from '../core/reasons/sentences.ts'
@@ -26,6 +27,9 @@ export const origins: Kind<readonly string[]> = {
     return items.every(isOrigin) ? items : undefined
   },
 }
+
+/** Chats of customers: their numbers are shown nowhere. */
+export const jidPatterns: Kind<readonly string[]> = { ...list('jids, * matches anything'), show: maskNumbers }
 
 export const encryptionKeys: Kind<readonly Uint8Array[]> = {
   ...secretText,

@@ -10,6 +10,8 @@ export type Kind<T> = {
   parse(text: string): T | undefined
   /** What may be printed of a value; the text itself unless stated. */
   show?(text: string): string
+  /** Of a secret only is shown whether it is set. */
+  secret?: true
   /** Spaces at the ends belong to the value. */
   verbatim?: true
   /** How the API takes a value; as a text unless stated. */
@@ -29,7 +31,7 @@ export function textUpTo(longest: number): Kind<string> {
   }
 }
 
-export const secretText: Kind<string> = { ...text, show: (value) => (value === '' ? '' : '[set]') }
+export const secretText: Kind<string> = { ...text, secret: true, show: (value) => (value === '' ? '' : '[set]') }
 
 /** A secret that travels in an HTTP header: other characters would arrive changed or not at all. */
 export const secretHeaderText: Kind<string> = {

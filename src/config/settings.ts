@@ -5,8 +5,8 @@ import { messageLimits } from '../core/outbox.ts'
 import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from './setting-kinds.ts'
 import { oneOf, secretHeaderText, secretText, size, text, textUpTo, url } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
-import { databaseUrl, encryptionKeys, hexKey, locale, origins, separator } from './setting-formats.ts'
-import { signingSecret, template } from './setting-formats.ts'
+import { databaseUrl, encryptionKeys, hexKey, jidPatterns, locale, origins } from './setting-formats.ts'
+import { separator, signingSecret, template } from './setting-formats.ts'
 
 export type Setting<T> = {
   name: string
@@ -38,7 +38,7 @@ export const settings = {
     bodyLimit: setting('SERVICE_BODY_LIMIT', size('1kb', '64mb'), '1mb', 'Largest request body; a larger one is 413. The webhook accepts at least 5mb'),
     maxConnections: setting('SERVICE_MAX_CONNECTIONS', integer(10, 100_000), '500', 'Open HTTP connections; above it the connection that is longest without a complete request is closed. Ten more are kept for GET requests, so that health answers'),
     rateLimit: setting('SERVICE_API_RATE_LIMIT', integer(0, 1_000_000), '0', 'Requests per minute and client address, above it 429; 0: no limit. Webhook, health and metrics have no limit'),
-    trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Believe the proxy in front of the service: the client address is the last entry of X-Forwarded-For, and X-Forwarded-Proto says whether the client came over https'),
+    trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Believe the proxy in front of the service: the client address is the last entry of X-Forwarded-For, X-Forwarded-Host is the host that the client asked for, and X-Forwarded-Proto says whether it came over https'),
     publicStats: setting('PUBLIC_STATS_ENABLED', bool, 'false', 'Serve GET /api/public/stats without a token'),
     publicStatsOrigins: setting('PUBLIC_STATS_ALLOW_ORIGIN', origins, '', 'Browser origins allowed to read the public stats; empty: any'),
   },
@@ -66,7 +66,7 @@ export const settings = {
     inboxTtl: setting('SERVICE_INBOX_TTL', duration('1h', '8760h'), '168h', 'How long the service tries to deliver a received message before it is parked'),
     messageMapTtl: setting('SERVICE_MESSAGE_MAP_TTL', duration('24h', '87600h'), '2160h', 'How long the service remembers which WhatsApp message is which Chatwoot message'),
     mediaMaxBytes: setting('SERVICE_MEDIA_MAX_BYTES', size('64kb', '2gb'), '64mb', 'Largest attachment, both directions'),
-    ignoreJids: perInstance('ignore_jids', setting('SERVICE_IGNORE_JIDS', list('jids, * matches anything'), '', 'Chats that are not bridged; status and newsletters are never bridged')),
+    ignoreJids: perInstance('ignore_jids', setting('SERVICE_IGNORE_JIDS', jidPatterns, '', 'Chats that are not bridged; status and newsletters are never bridged')),
     groupPrefixSender: setting('SERVICE_GROUP_PREFIX_SENDER', bool, 'true', 'Start group messages with a header naming the sender'),
     groupHeaderTtl: setting('SERVICE_GROUP_HEADER_TTL', duration('0', '720h'), '0', '0: header on every group message; else only after another sender or after this time'),
     groupEvents: setting('SERVICE_GROUP_EVENTS_ENABLED', bool, 'false', 'Post group changes as activity messages. A change of the timer of disappearing messages is always posted'),

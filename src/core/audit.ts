@@ -48,13 +48,19 @@ export type AuditAction =
   | 'outbox.enqueue'
   | 'outbox.expire'
   | 'outbox.failed'
+  /** A caller asked for a backup of the database. The target is the file. */
+  | 'backup.make'
   | 'backend.boot'
   /** A process took over a database that comes from a backup. */
   | 'backend.restored'
 
+/** Who asks for a change. api: a caller with the token. dashboard: a person who signed in there. */
+export type Caller = 'api' | 'dashboard'
+
 export type AuditRecord = {
   at: number
-  actor: 'api' | 'system'
+  /** system: the service itself. */
+  actor: Caller | 'system'
   action: AuditAction
   instance?: InstanceName
   ownerTag?: string

@@ -10,6 +10,11 @@ export function announcesTyping(version: string): boolean {
   return isAtLeast(version, 4, 2)
 }
 
+/** Every API inbox has a secret that signs its callbacks since 4.13. */
+export function signsCallbacks(version: string): boolean {
+  return isAtLeast(version, 4, 13)
+}
+
 /** A version that cannot be read counts as older. */
 function isAtLeast(version: string, wantedMajor: number, wantedMinor: number): boolean {
   const [major = 0, minor = 0] = version.split('.', 2).map(Number)

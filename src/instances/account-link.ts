@@ -1,6 +1,7 @@
 // The link of one account with the network: its stored session, its connection and its pairing, and what each of them
 // does to the others. A pairing can be open beside a stored session; the one that succeeds first ends the other.
 
+import type { Caller } from '../core/audit.ts'
 import type { Jid } from '../core/ids.ts'
 import { isActive } from '../core/instance.ts'
 import { reasonOf } from '../core/last-error.ts'
@@ -138,11 +139,11 @@ export class AccountLink {
   }
 
   /** Gives the session up on request. True when WhatsApp has confirmed the logout within 5 s. */
-  async logout(): Promise<boolean> {
+  async logout(actor: Caller): Promise<boolean> {
     const { account, pendingLogouts, clock } = this.#deps
     const giveUpAt = clock.monotonic() + logoutPatienceMs
     await this.pairing.close()
-    const [current, previous] = this.#sessions.leave()
+    const [current, previous] = this.#sessions.leave(actor)
     this.#cancelPatience?.()
     const isTold = await this.connection.leave(logoutPatienceMs)
     await account.stored()

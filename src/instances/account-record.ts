@@ -18,7 +18,7 @@ import type { Reachability } from './reachability.ts'
 import { RecordWriter } from './record-writer.ts'
 import type { Companions } from './record-writer.ts'
 import { StateLog } from './state-log.ts'
-import type { Why } from './state-log.ts'
+import type { StateListener, Why } from './state-log.ts'
 
 type Deps = {
   instances: Pick<InstanceStore, 'update' | 'put'>
@@ -28,6 +28,8 @@ type Deps = {
   lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>
   graces: Graces
   reachability: Pick<Reachability, 'failed' | 'reached' | 'leave'>
+  /** Hears of every change of the state. */
+  onState?: StateListener | undefined
   onChange: () => void
 }
 
@@ -50,7 +52,7 @@ export class AccountRecord {
   constructor(deps: Deps, row: InstanceRow) {
     this.#deps = deps
     this.#row = { ...row }
-    this.#stateLog = new StateLog(deps.log)
+    this.#stateLog = new StateLog(deps.log, deps.onState)
     this.#writer = new RecordWriter({
       ...deps,
       name: row.name,

@@ -143,7 +143,7 @@ async function linked() {
   stage.store.kept = [
     { sessionId: 'stored', name, ownerTag: '', jid, keptAt: stage.clock.now(), networkProxy: null, linkedAt: null },
   ]
-  await stage.service.create(name, {}, true)
+  await stage.service.create(name, {}, true, 'api')
   stage.store.kept = []
   await stage.settle()
   assert.deepEqual(sessionsOf(stage.network), ['stored'])
@@ -161,7 +161,7 @@ describe('an instance that is created while its parts cannot be read', () => {
       { sessionId: 'stored', name, ownerTag: '', jid, keptAt: clock.now(), networkProxy: null, linkedAt: null },
     ]
     parts.takeFailure = new Error('storage is away')
-    const asked = service.create(name, {}, true)
+    const asked = service.create(name, {}, true, 'api')
     await settle()
     await clock.advance(1000)
     assert.equal(store.rows.size, 1)
@@ -177,8 +177,8 @@ describe('an instance that is created while its parts cannot be read', () => {
   test('opens its pairing after the parts are taken, and a second request finds it', async () => {
     const { service, network, parts, clock, settle } = setUp()
     parts.takeFailure = new Error('storage is away')
-    const asked = service.create(name, {}, false)
-    const again = service.create(name, {}, false)
+    const asked = service.create(name, {}, false, 'api')
+    const again = service.create(name, {}, false, 'api')
     await settle()
     assert.deepEqual(sessionsOf(network), [])
     parts.takeFailure = undefined
@@ -192,7 +192,7 @@ describe('an instance that is created while its parts cannot be read', () => {
   test('does not delay the end of the process', async () => {
     const { service, network, parts, registry, settle } = setUp()
     parts.takeFailure = new Error('storage is away')
-    const asked = assert.rejects(service.create(name, {}, false), { code: 'SERVICE_INSTANCE_NOT_FOUND' })
+    const asked = assert.rejects(service.create(name, {}, false, 'api'), { code: 'SERVICE_INSTANCE_NOT_FOUND' })
     await settle()
     await registry[Symbol.asyncDispose]()
     await asked
@@ -206,13 +206,13 @@ test('an instance of a request that was not answered is listed only after its ne
     await store.put(epoch, row)
     throw new Error('the answer is lost')
   }
-  await assert.rejects(service.create(name, { inboxId: 1 }, false), /the answer is lost/)
+  await assert.rejects(service.create(name, { inboxId: 1 }, false, 'api'), /the answer is lost/)
   store.failure = new Error('storage is away')
-  await assert.rejects(service.create(name, { inboxId: 2 }, false), /storage is away/)
+  await assert.rejects(service.create(name, { inboxId: 2 }, false, 'api'), /storage is away/)
   assert.equal(registry.has(name), false)
   assert.equal(store.rows.get(name)?.inboxId, 1)
   store.failure = undefined
-  const { created, account } = await service.create(name, { inboxId: 2 }, false)
+  const { created, account } = await service.create(name, { inboxId: 2 }, false, 'api')
   await settle()
   assert.deepEqual([created, account.record.inboxId, store.rows.get(name)?.inboxId], [true, 2, 2])
   assert.equal(sessionsOf(network).length, 1)
@@ -223,7 +223,7 @@ describe('a deletion that fails', () => {
     const { service, network, parts, store, registry, clock, settle } = await linked()
     store.failure = new Error('the removal was not stored')
     parts.takeFailure = new Error('the parts cannot be read')
-    await assert.rejects(service.remove(name, false), /the removal was not stored/)
+    await assert.rejects(service.remove(name, false, 'api'), /the removal was not stored/)
     assert.deepEqual(sessionsOf(network), [])
     await clock.advance(10_000)
     store.failure = undefined
@@ -238,7 +238,7 @@ describe('a deletion that fails', () => {
   test('because the network keeps the session does not cost the connection', async () => {
     const { service, network, settle } = await linked()
     network.release = () => Promise.reject(new Error('the keys were not stored'))
-    await assert.rejects(service.remove(name, false), /the keys were not stored/)
+    await assert.rejects(service.remove(name, false, 'api'), /the keys were not stored/)
     await settle()
     assert.deepEqual(sessionsOf(network), ['stored'])
   })
@@ -247,10 +247,10 @@ describe('a deletion that fails', () => {
     const { service, network, parts, store, registry, settle } = await linked()
     parts.leaveFailure = new Error('the counts were not stored')
     parts.takeFailure = new Error('the parts cannot be read')
-    await assert.rejects(service.remove(name, false), /the counts were not stored/)
+    await assert.rejects(service.remove(name, false, 'api'), /the counts were not stored/)
     await settle()
     parts.leaveFailure = undefined
-    await service.remove(name, false)
+    await service.remove(name, false, 'api')
     assert.equal(registry.has(name), false)
     assert.equal(store.rows.size, 0)
     assert.deepEqual(sessionsOf(network), [])
@@ -262,7 +262,7 @@ describe('a deleted instance', () => {
     const { service, network, parts, store, registry, deleted, settle } = await linked()
     store.kept = [{ sessionId: 'kept before', name, ownerTag: '', jid, keptAt: 1, networkProxy: null, linkedAt: null }]
     parts.forgetFailure = new Error('the messages were not removed')
-    await assert.rejects(service.remove(name, true), /the messages were not removed/)
+    await assert.rejects(service.remove(name, true, 'api'), /the messages were not removed/)
     await settle()
     assert.equal(registry.has(name), false)
     assert.deepEqual(deleted, [name], 'the events that wait are taken up again')
@@ -273,7 +273,7 @@ describe('a deleted instance', () => {
 
   test('lets go of an open pairing when a part does not leave', async () => {
     const { service, network, parts, deleted, settle } = setUp()
-    const { account } = await service.create(name, {}, false)
+    const { account } = await service.create(name, {}, false, 'api')
     await settle()
     const { pairingSessionId } = account.record
     assert.ok(pairingSessionId)
@@ -281,7 +281,7 @@ describe('a deleted instance', () => {
       parts.leaveFailure = new Error('the counts were not stored')
       return Promise.resolve()
     }
-    await assert.rejects(service.remove(name, false), /the counts were not stored/)
+    await assert.rejects(service.remove(name, false, 'api'), /the counts were not stored/)
     assert.deepEqual(deleted, [name])
     assert.deepEqual(network.forgotten, [pairingSessionId])
   })
@@ -290,20 +290,20 @@ describe('a deleted instance', () => {
 describe('the history of an instance', () => {
   test('is imported as the service is set, unless the caller says otherwise', async () => {
     const { service } = setUp({ history: { enabled: true, days: 12 } })
-    const { account } = await service.create(name, {}, false)
+    const { account } = await service.create(name, {}, false, 'api')
     assert.deepEqual([account.record.isHistoryEnabled, account.record.historyDays], [true, 12])
-    const other = await service.create('other', { isHistoryEnabled: false, historyDays: 3 }, false)
+    const other = await service.create('other', { isHistoryEnabled: false, historyDays: 3 }, false, 'api')
     assert.deepEqual([other.account.record.isHistoryEnabled, other.account.record.historyDays], [false, 3])
   })
 
   test('cannot be switched on while the import is switched off, and nothing is stored', async () => {
     const { service, store } = setUp()
     const refused = { code: 'SERVICE_HISTORY_DISABLED' }
-    await assert.rejects(service.create(name, { isHistoryEnabled: true }, false), refused)
+    await assert.rejects(service.create(name, { isHistoryEnabled: true }, false, 'api'), refused)
     assert.equal(store.rows.size, 0)
-    const { account } = await service.create(name, { isHistoryEnabled: false }, false)
-    await assert.rejects(service.patch(name, { isHistoryEnabled: true, historyDays: 3 }), refused)
-    await assert.rejects(service.create(name, { isHistoryEnabled: true }, false), refused)
+    const { account } = await service.create(name, { isHistoryEnabled: false }, false, 'api')
+    await assert.rejects(service.patch(name, { isHistoryEnabled: true, historyDays: 3 }, 'api'), refused)
+    await assert.rejects(service.create(name, { isHistoryEnabled: true }, false, 'api'), refused)
     assert.deepEqual([account.record.isHistoryEnabled, account.record.historyDays], [false, 7])
   })
 })

@@ -1,6 +1,6 @@
 // The use cases behind the instance endpoints. Work on one name runs in order; no name waits for another.
 
-import type { AuditAction, AuditRecord } from '../core/audit.ts'
+import type { AuditAction, AuditRecord, Caller } from '../core/audit.ts'
 import { changeOwnSettings } from '../core/chosen-settings.ts'
 import type { OwnSettings, OwnSettingsChange } from '../core/chosen-settings.ts'
 import { BridgeError } from '../core/errors.ts'
@@ -78,43 +78,44 @@ export class InstanceService {
     name: InstanceName,
     settings: InstanceSettings,
     resume: boolean,
+    actor: Caller,
   ): Promise<{ created: boolean; account: LinkedAccount }> {
     return this.#lanes.run(name, async () => {
       this.#assertAllowed(settings)
       const existing = this.#deps.registry.find(name)
-      if (!existing) return { created: true, account: await this.#createNew(name, settings, resume) }
-      await this.#change(existing, settings)
+      if (!existing) return { created: true, account: await this.#createNew(name, settings, resume, actor) }
+      await this.#change(existing, settings, actor)
       await existing.requestReady()
       return { created: false, account: existing }
     })
   }
 
-  patch(name: InstanceName, settings: InstanceSettings): Promise<LinkedAccount> {
+  patch(name: InstanceName, settings: InstanceSettings, actor: Caller): Promise<LinkedAccount> {
     return this.#lanes.run(name, async () => {
       const account = this.#deps.registry.get(name)
       this.#assertAllowed(settings)
-      await this.#change(account, settings)
+      await this.#change(account, settings, actor)
       return account
     })
   }
 
   /** The helpdesk inbox of the instance is set up. `inboxId` is null when its tenant names the helpdesk inbox. */
-  connectInbox(name: InstanceName, inboxId: number | null, facts: AuditFacts): Promise<void> {
+  connectInbox(name: InstanceName, inboxId: number | null, facts: AuditFacts, actor: Caller): Promise<void> {
     return this.#lanes.run(name, async () => {
       const account = this.#deps.registry.get(name)
       const changes = inboxId === null ? {} : { inboxId }
-      await account.change(changes, this.#audit('instance.inbox', account.record, facts))
+      await account.change(changes, this.#audit(actor, 'instance.inbox', account.record, facts))
       this.#deps.onChanged()
     })
   }
 
   /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
-  remove(name: InstanceName, logout: boolean): Promise<{ isLogoutPending: boolean }> {
+  remove(name: InstanceName, logout: boolean, actor: Caller): Promise<{ isLogoutPending: boolean }> {
     return this.#lanes.run(name, async () => {
       const { registry, instances, messages, epoch } = this.#deps
       const account = registry.get(name)
       if (logout) await logOutKeptSessions(this.#deps, name)
-      const isLogoutPending = logout && (await account.logout()) === 'pending'
+      const isLogoutPending = logout && (await account.logout(actor)) === 'pending'
       await account.close()
       try {
         await this.#stop(account.record)
@@ -127,7 +128,7 @@ export class InstanceService {
           ...(isLogoutPending && { pending_logout: true }),
         }
         const keep = this.#sessionToKeep(account.record)
-        await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, facts))
+        await instances.remove(epoch(), name, keep, this.#audit(actor, 'instance.delete', account.record, facts))
       } catch (error) {
         // The caller is told that the instance was not deleted, so the account must go on.
         registry.take({ ...account.record }).resurrect()
@@ -173,24 +174,31 @@ export class InstanceService {
     }
   }
 
-  async #createNew(name: InstanceName, settings: InstanceSettings, resume: boolean): Promise<LinkedAccount> {
+  async #createNew(
+    name: InstanceName,
+    settings: InstanceSettings,
+    resume: boolean,
+    actor: Caller,
+  ): Promise<LinkedAccount> {
     const { registry, instances } = this.#deps
     // Stored by an earlier request whose commit was not answered.
     const left = await instances.find(name)
     // Stored before the account is known here: after a failure, the next request finds no account with other settings.
-    const row = left ? await this.#changeStored(left, settings) : await this.#insert(name, settings, resume)
+    const row = left
+      ? await this.#changeStored(left, settings, actor)
+      : await this.#insert(name, settings, resume, actor)
     const account = registry.take(row)
     if (row.sessionId === null) await account.requestPairing()
     else await account.boot(0)
     return account
   }
 
-  async #insert(name: InstanceName, settings: InstanceSettings, resume: boolean): Promise<InstanceRow> {
+  async #insert(name: InstanceName, settings: InstanceSettings, resume: boolean, actor: Caller): Promise<InstanceRow> {
     const { instances, epoch } = this.#deps
     const kept = resume ? await this.#resumable(name, settings.ownerTag ?? '') : undefined
     const row = this.#newRow(name, settings, kept)
     const facts = { fields: fieldsOf(settings), resume }
-    await instances.insert(epoch(), row, this.#audit('instance.create', row, facts))
+    await instances.insert(epoch(), row, this.#audit(actor, 'instance.create', row, facts))
     return row
   }
 
@@ -205,22 +213,22 @@ export class InstanceService {
     )
   }
 
-  async #change(account: LinkedAccount, settings: InstanceSettings): Promise<void> {
+  async #change(account: LinkedAccount, settings: InstanceSettings, actor: Caller): Promise<void> {
     const fields = fieldsOf(settings)
     if (fields.length === 0) return
     const changes = changesOf(settings, account.record)
-    await account.change(changes, this.#audit('instance.patch', { ...account.record, ...changes }, { fields }))
+    await account.change(changes, this.#audit(actor, 'instance.patch', { ...account.record, ...changes }, { fields }))
     this.#deps.onChanged()
   }
 
   /** Changes a record that has no account in this process. */
-  async #changeStored(row: InstanceRow, settings: InstanceSettings): Promise<InstanceRow> {
+  async #changeStored(row: InstanceRow, settings: InstanceSettings, actor: Caller): Promise<InstanceRow> {
     const { instances, epoch } = this.#deps
     const changes = changesOf(settings, row)
     const changed = { ...row, ...changes }
     const fields = fieldsOf(settings)
     if (fields.length === 0) return row
-    const audits = [this.#audit('instance.patch', changed, { fields })]
+    const audits = [this.#audit(actor, 'instance.patch', changed, { fields })]
     await instances.update(epoch(), row.name, changes, { audits })
     return changed
   }
@@ -245,13 +253,14 @@ export class InstanceService {
   }
 
   #audit(
+    actor: Caller,
     action: AuditAction,
     { name, ownerTag }: Pick<InstanceRow, 'name' | 'ownerTag'>,
     metadata: AuditFacts,
   ): AuditRecord {
     return {
       at: this.#deps.clock.now(),
-      actor: 'api',
+      actor,
       action,
       instance: name,
       ownerTag,

@@ -301,7 +301,7 @@ describe('a scanned session that the network does not know', () => {
     await settle()
     pairing.say(closed('restart'))
     await settle()
-    await account.logout()
+    await account.logout('api')
     assert.equal(account.state, 'logged_out')
     assert.deepEqual(network.forgotten.toSorted(), [pairing.sessionId, 'stored'].toSorted())
     assert.equal(account.record.previousSessionId, null)
@@ -486,7 +486,7 @@ describe('a linked account', () => {
     network.last.say(authenticated)
     await settle()
     store.hold()
-    const asked = account.logout()
+    const asked = account.logout('api')
     await settle()
     store.letGo()
     assert.equal(await asked, 'told')
@@ -554,7 +554,7 @@ describe('an account that ends', () => {
   test('takes no more commands', async () => {
     const { account, network } = setUp({ state: 'logged_out' })
     await account.close()
-    for (const command of [account.requestPairing(), account.restart(), account.logout()]) {
+    for (const command of [account.requestPairing(), account.restart(), account.logout('api')]) {
       await assert.rejects(command, { code: 'SERVICE_INSTANCE_NOT_FOUND' })
     }
     assert.equal(network.opened.length, 0)

@@ -3,7 +3,7 @@
 // States and what moves between them are the table in core/instance.ts. Commands run one after the other; signals of the
 // network are applied at once.
 
-import type { AuditRecord } from '../core/audit.ts'
+import type { AuditRecord, Caller } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
@@ -19,6 +19,7 @@ import { AccountRecord } from './account-record.ts'
 import type { Graces } from './outage.ts'
 import type { Qr } from './pairing-slot.ts'
 import type { Reachability } from './reachability.ts'
+import type { StateListener } from './state-log.ts'
 
 const pauses = { firstMs: 200, ceilingMs: 5000 }
 
@@ -26,6 +27,8 @@ export type AccountDeps = LinkDeps & {
   lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>
   graces: Graces
   reachability: Pick<Reachability, 'failed' | 'reached' | 'leave'>
+  /** Hears of every change of the state. */
+  onState?: StateListener | undefined
 }
 
 /** What became of a logout: `told` when WhatsApp has confirmed it within 5 s, `pending` when it has not confirmed it yet. */
@@ -157,11 +160,11 @@ export class LinkedAccount {
   }
 
   /** Logs the session out, and tries logouts that are pending now. */
-  logout(): Promise<LogoutOutcome> {
+  logout(actor: Caller): Promise<LogoutOutcome> {
     return this.#inTurn(async () => {
       const hasSession = this.record.sessionId !== null
       if (!hasSession && !this.isLogoutPending) return 'no_session'
-      const isTold = hasSession ? await this.#link.logout() : await this.#link.hurryLogouts()
+      const isTold = hasSession ? await this.#link.logout(actor) : await this.#link.hurryLogouts()
       return isTold ? 'told' : 'pending'
     })
   }

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { identifyProcess, isCertainlyDead } from '../lib/process-identity.ts'
+import { identifyProcess, isCertainlyDead } from '../lib/process/process-identity.ts'
 
 const separator = ' at '
 

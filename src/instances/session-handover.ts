@@ -4,7 +4,7 @@
 // The keys of a pairing are stored before the network is told of them. A process killed in between leaves keys that the
 // network does not know and refuses; then the account goes back to the session before.
 
-import type { AuditRecord } from '../core/audit.ts'
+import type { AuditRecord, Caller } from '../core/audit.ts'
 import type { Jid } from '../core/ids.ts'
 import { lastErrorOf, reasonOf } from '../core/last-error.ts'
 import type { Network } from '../core/network.ts'
@@ -103,13 +103,13 @@ export class SessionHandover {
   }
 
   /** The account gives its sessions up. Returns their logouts, which are stored with the record; the current one is first. */
-  leave(): PendingLogout[] {
+  leave(actor: Caller): PendingLogout[] {
     const { account, clock } = this.#deps
     const { name: instance, ownerTag, sessionId, previousSessionId, networkProxy } = account.row
     const at = clock.now()
     const given = [sessionId, previousSessionId].filter((id) => id !== null)
     const logouts = given.map((id) => ({ sessionId: id, instance, ownerTag, askedAt: at, networkProxy }))
-    const audit: AuditRecord = { at, actor: 'api', action: 'instance.logout', instance, ownerTag, target: instance }
+    const audit: AuditRecord = { at, actor, action: 'instance.logout', instance, ownerTag, target: instance }
     this.#end(loggedOut, { logouts, audits: [audit] })
     return logouts
   }

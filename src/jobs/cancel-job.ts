@@ -1,6 +1,7 @@
 // The use case behind the endpoint that cancels a job.
 
 import { randomUUID } from 'node:crypto'
+import type { Caller } from '../core/audit.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { Job } from '../core/jobs/job.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -14,10 +15,10 @@ type Deps = {
 }
 
 /** The audit entry is stored with the end of the job. */
-export function cancelJob({ jobs, ownerTagOf, clock }: Deps, id: string): Promise<Job> {
+export function cancelJob({ jobs, ownerTagOf, clock }: Deps, id: string, actor: Caller): Promise<Job> {
   return jobs.cancel(id, ({ instance }) => [
     {
-      ...{ at: clock.now(), actor: 'api', action: 'job.cancel', instance, ownerTag: ownerTagOf(instance) },
+      ...{ at: clock.now(), actor, action: 'job.cancel', instance, ownerTag: ownerTagOf(instance) },
       ...{ target: id, key: randomUUID() },
     },
   ])

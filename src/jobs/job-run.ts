@@ -20,6 +20,8 @@ export type JobRunDeps = {
   store: Pick<JobStore, 'begin' | 'end' | 'find'>
   clock: Clock
   log: Log
+  /** Called with a job that is stored, whenever its status or its progress changes. */
+  onChanged?: ((job: Job) => void) | undefined
 }
 
 const pauses = { firstMs: 1000, ceilingMs: 30_000 }
@@ -51,6 +53,7 @@ export class JobRun {
     this.#stored = storing
     await storing
     this.#isStored = true
+    this.#deps.onChanged?.(this.#job)
   }
 
   get mayStart(): boolean {
@@ -97,7 +100,7 @@ export class JobRun {
     const begun = await this.#untilStored(() => store.begin(this.#job.id, startedAt))
     if (!begun) return
     if (!begun.value) throw cancelled()
-    this.#job = changeJob(this.#job, { status: 'running', startedAt })
+    this.#change({ status: 'running', startedAt })
     const end = await this.#work()
     if (!end) return
     const { failure, ...facts } = end
@@ -105,7 +108,7 @@ export class JobRun {
     if (!stored) return
     // The answer to the cancellation was lost, but not the cancellation.
     if (!stored.value) throw cancelled()
-    this.#job = changeJob(this.#job, facts)
+    this.#change(facts)
     if (failure) this.#ended.reject(failure)
     else this.#ended.resolve(this.#job)
   }
@@ -115,7 +118,7 @@ export class JobRun {
     const { clock } = this.#deps
     const { signal } = this.#stop
     const onProgress = (progress: JobProgress) => {
-      this.#job = changeJob(this.#job, { progress })
+      this.#change({ progress })
     }
     try {
       const done = await this.#untilStored(() => this.#runner.run(this.#job, { signal, onProgress }))
@@ -143,6 +146,11 @@ export class JobRun {
     const { id, type, instance } = this.#job
     this.#deps.log.error({ err: error, job: id, type, instance }, 'a job failed')
     return new BridgeError('SERVICE_INTERNAL', 'the job failed; the log says why', { cause: error })
+  }
+
+  #change(changes: Parameters<typeof changeJob>[1]): void {
+    this.#job = changeJob(this.#job, changes)
+    this.#deps.onChanged?.(this.#job)
   }
 
   /** Repeats the work while storage does not answer. Undefined when the run was stopped. */

@@ -115,6 +115,7 @@ export class Jobs implements PerInstance {
     if (ended?.status !== 'cancelled' || (!isStored && !run)) throw over(id)
     void run?.stop('cancelled', cancelled())
     if (run && !run.isRunning) this.#drop(run)
+    this.#deps.onChanged?.(ended)
     return ended
   }
 

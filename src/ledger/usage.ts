@@ -17,7 +17,12 @@ import type {
   UsageStore,
 } from '../storage/stores/ledger/usage-store.ts'
 
-type Deps = { store: UsageStore; clock: Clock }
+type Deps = {
+  store: UsageStore
+  clock: Clock
+  /** Called after every count. */
+  onCounted?: ((instance: InstanceName, counter: UsageCounter) => void) | undefined
+}
 type Pending = UsageKey & UsageCounts
 
 const dayMs = 24 * 3_600_000
@@ -37,6 +42,7 @@ export class Usage implements PerInstance {
 
   count(instance: InstanceName, ownerTag: string, counter: UsageCounter, amount = 1): void {
     this.#pendingOf({ instance, day: this.#today(), ownerTag })[counter] += amount
+    this.#deps.onCounted?.(instance, counter)
   }
 
   /** Stores what was counted so far; after a failure the counts wait for the next flush. */

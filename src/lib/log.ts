@@ -3,6 +3,8 @@
 import { pino } from 'pino'
 import type { DestinationStream, Logger } from 'pino'
 import { PinoPretty } from 'pino-pretty'
+import { tapLog } from './log-tap.ts'
+import type { LoggedWarning, LogTap, WarningListener } from './log-tap.ts'
 
 export type Log = Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -29,6 +31,9 @@ type Options = {
   destination?: DestinationStream
 }
 
+/** The tap of every log. A log is created before the application and is passed on as a plain logger. */
+const taps = new WeakMap<Log, LogTap>()
+
 export function createLog({ level, format, destination }: Options): Log {
   const options = {
     level,
@@ -42,7 +47,26 @@ export function createLog({ level, format, destination }: Options): Log {
   }
   // Synchronous on purpose: the lines just before a crash are the ones that matter.
   const plain = destination ?? pino.destination({ dest: 1, sync: true })
-  return pino(options, format === 'pretty' ? PinoPretty({ destination: plain as never, sync: true }) : plain)
+  const tap = tapLog(format === 'pretty' ? PinoPretty({ destination: plain as never, sync: true }) : plain)
+  const log = pino(options, tap.destination)
+  taps.set(log, tap)
+  return log
+}
+
+/** Calls the listener for every line of level warn or above of this log and its children; returns how to stop. */
+export function listenToWarnings(log: Log, listener: WarningListener): () => void {
+  return tapOf(log).listen(listener)
+}
+
+/** The last 200 lines of level warn or above of this log and its children, newest first. */
+export function recentWarnings(log: Log): LoggedWarning[] {
+  return tapOf(log).recent()
+}
+
+function tapOf(log: Log): LogTap {
+  const tap = taps.get(log)
+  if (!tap) throw new Error('only a log of createLog can be listened to, and no child of it')
+  return tap
 }
 
 function blankSecrets(fields: Record<string, unknown>): Record<string, unknown> {

@@ -49,6 +49,17 @@ export class ExhaustedDeliveries implements PerInstance {
     return this.#ended.size
   }
 
+  /** By instance: how many, and since when. */
+  list(): { instance: InstanceName; count: number; since: number }[] {
+    this.#dropOld()
+    const found = new Map<InstanceName, { instance: InstanceName; count: number; since: number }>()
+    for (const { instance, endedAt } of this.#ended.values()) {
+      const { count = 0, since = endedAt } = found.get(instance) ?? {}
+      found.set(instance, { instance, count: count + 1, since: Math.min(since, endedAt) })
+    }
+    return [...found.values()]
+  }
+
   add({ id, instance, expiresAt }: Pick<Delivery, 'id' | 'instance' | 'expiresAt'>): void {
     if (expiresAt !== null || !this.#live.has(instance)) return
     this.#dropOld()

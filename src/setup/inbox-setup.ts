@@ -1,6 +1,7 @@
 // Connects an instance with a helpdesk inbox: makes the inbox, adds members, keeps its secret, and stores its id. Every step
 // may be repeated, so the next set-up finishes one that broke off.
 
+import type { Caller } from '../core/audit.ts'
 import { accountPlace, DownstreamError } from '../core/downstream.ts'
 import type { Downstream } from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
@@ -72,12 +73,12 @@ export class InboxSetup {
     })
   }
 
-  async setUp(name: InstanceName, request: InboxRequest): Promise<InboxOutcome> {
+  async setUp(name: InstanceName, request: InboxRequest, actor: Caller): Promise<InboxOutcome> {
     const { account } = this.#configured(await this.#deps.routing.accountOf(this.#deps.registry.get(name).record))
-    return this.#lanes.run(accountPlace(account), () => explained(() => this.#setUpNow(name, request)))
+    return this.#lanes.run(accountPlace(account), () => explained(() => this.#setUpNow(name, request, actor)))
   }
 
-  async #setUpNow(name: InstanceName, request: InboxRequest): Promise<InboxOutcome> {
+  async #setUpNow(name: InstanceName, request: InboxRequest, actor: Caller): Promise<InboxOutcome> {
     const { registry, routing, maker, instances, log, settings } = this.#deps
     const find = (other: InstanceName) => registry.find(other)?.record
     const reached = await this.#reach(registry.get(name).record)
@@ -99,10 +100,8 @@ export class InboxSetup {
     const members = await addMembers(client, inbox.id, request.members ?? (await usualMembers(client, made)))
     const hasSecret = await this.#keepSecret(account, inbox)
     const facts = { inbox_id: inbox.id, action, shared: isShared, secret_stored: hasSecret, members }
-    await instances.connectInbox(name, chosen?.source === 'tenant' ? null : inbox.id, {
-      ...facts,
-      force: request.force,
-    })
+    const inboxId = chosen?.source === 'tenant' ? null : inbox.id
+    await instances.connectInbox(name, inboxId, { ...facts, force: request.force }, actor)
     log.info({ instance: name, ...facts }, 'a helpdesk inbox is set up')
     const webhookUrl = shownAddress(inbox.webhookUrl)
     return { inboxId: inbox.id, name: inbox.name, webhookUrl, action, isShared, hasSecret, members }

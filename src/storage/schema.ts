@@ -30,6 +30,7 @@ import type { JobTable } from './schema/jobs.ts'
 import type { LabelAgreementTable, LabelledChatTable, LabelTable } from './schema/labels.ts'
 import { deliverySecrets } from './schema/ledger.ts'
 import type { AuditTable, DeliveryTable, UsageBatchTable, UsageTable } from './schema/ledger.ts'
+import type { LastMessageTable, StateChangeTable } from './schema/live.ts'
 import { inboxSecrets, messageMapSecrets, outboxSecrets, unfinishedSecrets } from './schema/messages.ts'
 import type {
   FirstCallbackTable,
@@ -94,6 +95,8 @@ export type Schema = {
   labels: LabelTable
   labelled_chats: LabelledChatTable
   label_agreements: LabelAgreementTable
+  state_changes: StateChangeTable
+  last_messages: LastMessageTable
 }
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */

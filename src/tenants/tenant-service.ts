@@ -1,6 +1,6 @@
 // The use cases behind the tenant endpoints: every change is audited without its secrets, and cached settings are dropped.
 
-import type { AuditRecord } from '../core/audit.ts'
+import type { AuditRecord, Caller } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
 import type { Tenant, TenantSettings } from '../core/tenant.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -39,7 +39,7 @@ export class TenantService {
     return tenant
   }
 
-  async put(ownerTag: string, settings: TenantSettings): Promise<Tenant> {
+  async put(ownerTag: string, settings: TenantSettings, actor: Caller): Promise<Tenant> {
     const { baseUrl, accountId, inboxId, webhookSecret } = settings
     const metadata = {
       [wireNames.baseUrl]: baseUrl,
@@ -47,21 +47,21 @@ export class TenantService {
       [wireNames.inboxId]: inboxId,
       webhook_hmac_secret_set: webhookSecret !== null,
     }
-    const audit = this.#audit('tenant.upsert', ownerTag, metadata)
+    const audit = this.#audit(actor, 'tenant.upsert', ownerTag, metadata)
     return this.#changing(ownerTag, () => this.#deps.tenants.put(ownerTag, settings, audit))
   }
 
-  async patch(ownerTag: string, changes: Partial<TenantSettings>): Promise<Tenant> {
+  async patch(ownerTag: string, changes: Partial<TenantSettings>, actor: Caller): Promise<Tenant> {
     const fields = Object.keys(changes).map((key) => wireNames[key as keyof TenantSettings])
     if (fields.length === 0) return this.get(ownerTag)
-    const audit = this.#audit('tenant.patch', ownerTag, { fields: fields.sort() })
+    const audit = this.#audit(actor, 'tenant.patch', ownerTag, { fields: fields.sort() })
     const tenant = await this.#changing(ownerTag, () => this.#deps.tenants.patch(ownerTag, changes, audit))
     if (!tenant) throw unknownTenant(ownerTag)
     return tenant
   }
 
-  async remove(ownerTag: string): Promise<void> {
-    const audit = this.#audit('tenant.delete', ownerTag, {})
+  async remove(ownerTag: string, actor: Caller): Promise<void> {
+    const audit = this.#audit(actor, 'tenant.delete', ownerTag, {})
     const tenant = await this.#changing(ownerTag, () => this.#deps.tenants.remove(ownerTag, audit))
     if (!tenant) throw unknownTenant(ownerTag)
   }
@@ -75,11 +75,16 @@ export class TenantService {
     }
   }
 
-  #audit(action: AuditRecord['action'], ownerTag: string, metadata: NonNullable<AuditRecord['metadata']>): AuditRecord {
-    return { at: this.#deps.clock.now(), actor: 'api', action, ownerTag, target: ownerTag, metadata }
+  #audit(
+    actor: Caller,
+    action: AuditRecord['action'],
+    ownerTag: string,
+    metadata: NonNullable<AuditRecord['metadata']>,
+  ): AuditRecord {
+    return { at: this.#deps.clock.now(), actor, action, ownerTag, target: ownerTag, metadata }
   }
 }
 
-function unknownTenant(ownerTag: string): BridgeError {
+export function unknownTenant(ownerTag: string): BridgeError {
   return new BridgeError('SERVICE_TENANT_NOT_FOUND', `there is no tenant with owner_tag ${JSON.stringify(ownerTag)}`)
 }

@@ -6,7 +6,7 @@ import { createInvitationGuard } from '../../src/app/groups/invitation-guard.ts'
 import { SendRefusal } from '../../src/bridge/outbound/compose/send-refusal.ts'
 import type { GroupSession } from '../../src/bridge/groups/group-session.ts'
 
-const who = { instance: 'shop', ownerTag: '' }
+const who = { instance: 'shop', ownerTag: '', actor: 'api' } as const
 const eve = '5511888880002@s.whatsapp.net'
 
 /** A guard over an account whose minute is full or not, and what it asked about people. */

@@ -68,6 +68,8 @@ const usedParts = [
   'src/ledger/usage.ts',
   'src/lifecycle/courier.ts',
   'src/lifecycle/exhausted-deliveries.ts',
+  'src/live/last-messages.ts',
+  'src/live/state-history.ts',
   'src/setup/checks/setup-watch.ts',
 ]
 

@@ -4,7 +4,7 @@ export type Answer = { status: number; headers: Headers; text: string; body: unk
 
 export type RequestOptions = {
   headers?: Record<string, string>
-  /** A string goes out as it is, everything else as JSON. */
+  /** A string and bytes go out as they are, everything else as JSON. */
   body?: unknown
   /** Null sends no token. */
   token?: string | null
@@ -23,7 +23,7 @@ export async function requestFrom(
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: encode(body) }),
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
@@ -33,4 +33,9 @@ export async function requestFrom(
     text,
     body: isJson && text !== '' ? JSON.parse(text) : undefined,
   }
+}
+
+function encode(body: unknown): string | Uint8Array<ArrayBuffer> {
+  if (body instanceof Uint8Array) return new Uint8Array(body)
+  return typeof body === 'string' ? body : JSON.stringify(body)
 }

@@ -31,6 +31,7 @@ const largeTables = [
   'message_dates',
   'labelled_chats',
   'label_agreements',
+  'state_changes',
 ]
 
 /** Calls that may do so, each with the reason. */
@@ -95,6 +96,8 @@ const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   ['message_dates_due', 'MessageDateStore.due'],
   ['label_agreements_due', 'LabelAgreementStore.due', 'LabelAgreementStore.nextDueAt'],
   ['labelled_chats_by_label', 'LabelStore.chatsWith'],
+  ['state_changes_by_instance', 'StateChangeStore.since'],
+  ['state_changes_by_time', 'StateChangeStore.prune'],
 ]
 
 test('the rows of a chat, a job or a piece of work are found by the index that is made for them', async () => {

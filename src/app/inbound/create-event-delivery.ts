@@ -40,7 +40,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   const { config, clock, log, epoch, downstream, identities } = parts
   const { inbox, map } = stores
   const { contexts, directory } = conversations
-  const held = new HeldDestinations({ clock, log })
+  const held = new HeldDestinations({ clock, log, onChanged: parts.onHeldChanged })
   const destinations = new DestinationRouter({
     accessOf: (instance) => accessOf(parts, instance),
     identities,
@@ -70,7 +70,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     lateCommitMs: lateCommitMsOf(parts),
   })
   const earlier = new EarlierMessages({ map, poster })
-  const parked = new ParkedRows({ inbox, metrics, epoch, clock, log })
+  const parked = new ParkedRows({ inbox, metrics, epoch, clock, log, onCounted: parts.onCounted })
   const files = createFiles(parts)
   const headers = new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock })
   const composer = createComposer(parts, map, choices)

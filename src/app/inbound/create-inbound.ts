@@ -96,6 +96,7 @@ export function createInbound(parts: InboundParts): InboundSet {
     directory: conversations.directory,
     delivery: delivery.delivery,
     poster: delivery.poster,
+    onCounted: parts.onCounted,
     clock,
     log,
   })

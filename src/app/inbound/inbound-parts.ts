@@ -42,6 +42,10 @@ export type InboundParts = {
   callOutcomeOf: CallOutcomeOf
   /** Called when the helpdesk has a message of a chat. */
   onShown?: ChatShown
+  /** Called when the instance has more or fewer rows in its inbox. */
+  onCounted?: ((instance: InstanceName) => void) | undefined
+  /** Called with a destination, as operators see it, that is held or open again. */
+  onHeldChanged?: ((destination: string) => void) | undefined
   /** Only for tests: replaces the limit of the downstream. */
   lateCommitMs?: number | undefined
 }

@@ -1,6 +1,9 @@
 // Creates the jobs, with the part that runs each type of them.
 
+import type { Caller } from '../../core/audit.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { Job } from '../../core/jobs/job.ts'
+import type { LiveChanges } from '../../core/live.ts'
 import { cancelJob } from '../../jobs/cancel-job.ts'
 import { HelpdeskPace } from '../../jobs/helpdesk-pace.ts'
 import type { JobRunners } from '../../jobs/job-runners.ts'
@@ -17,6 +20,7 @@ type Parts = {
   idFloorMs: () => number
   runners: JobRunners
   ownerTagOf: (instance: InstanceName) => string
+  live: Pick<LiveChanges, 'jobChanged'>
 }
 
 const sweepMs = 3_600_000
@@ -27,13 +31,16 @@ const keepJobsMs = 86_400_000
 const requestsPerSec = 5
 
 export function createJobs({ clock, log, stack }: Base, parts: Parts) {
-  const { database, epoch, idFloorMs, runners, ownerTagOf } = parts
+  const { database, epoch, idFloorMs, runners, ownerTagOf, live } = parts
   const store = new JobStore(database, epoch)
-  const jobs = stack.use(new Jobs({ store, runners, clock, log, newId: createRowIds(clock, idFloorMs) }))
+  const onChanged = (job: Job) => {
+    live.jobChanged(job)
+  }
+  const jobs = stack.use(new Jobs({ store, runners, clock, log, onChanged, newId: createRowIds(clock, idFloorMs) }))
   const work = () => store.prune(clock.now() - keepJobsMs)
   return {
     jobs,
-    cancel: (id: string) => cancelJob({ jobs, ownerTagOf, clock }, id),
+    cancel: (id: string, actor: Caller) => cancelJob({ jobs, ownerTagOf, clock }, id, actor),
     workers: [new Ticker({ name: 'job-sweep', everyMs: sweepMs, firstMs: firstSweepMs, work, clock, log })],
   }
 }

@@ -67,6 +67,7 @@ export function createOutbound(deps: OutboundDeps) {
     edit: (request: EditRequest) => edit(deps, parts, request),
     /** Health asks often, so the count comes from memory. */
     outboxPending: () => worker.counts().pending,
+    pendingOf: (instance: InstanceName) => worker.countOf(instance),
     failRowsOfDeletedInstances: () => worker.failRowsOfDeletedInstances(),
     /** From now on messages are queued for the next process. */
     pause(): void {
@@ -123,7 +124,10 @@ function createParts(deps: OutboundDeps) {
     }),
     every('outbox-expire', expireMs, () => worker.expire()),
     every('ban-risk', banRiskMs, () => {
+      const watched = sending.banRisk.instances()
       sending.metrics.evaluate()
+      // The level falls by itself when time passes.
+      for (const instance of watched) deps.onCounted?.(instance)
       return Promise.resolve()
     }),
     new Ticker({

@@ -146,6 +146,7 @@ function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): Outb
     pace,
     accounts,
     isUndecided: (id) => undecided.has(id),
+    onCounted: deps.onCounted,
     clock,
     log,
   })

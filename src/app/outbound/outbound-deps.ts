@@ -56,4 +56,6 @@ export type OutboundDeps = {
   clock: Clock
   log: Log
   stack: AsyncDisposableStack
+  /** Called when the instance has more or fewer messages in its outbox. */
+  onCounted?: ((instance: InstanceName) => void) | undefined
 }

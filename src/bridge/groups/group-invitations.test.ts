@@ -8,7 +8,7 @@ import { RecordedLog } from '../../../test/harness/logs.ts'
 import { GroupInvitations } from './group-invitations.ts'
 import type { GroupSession } from './group-session.ts'
 
-const place = { who: { instance: 'shop', ownerTag: '' }, groupId: '120363000000000001' }
+const place = { who: { instance: 'shop', ownerTag: '', actor: 'api' }, groupId: '120363000000000001' } as const
 const people = ['1', '2', '3'].map((digit): Jid => `551188888000${digit}@s.whatsapp.net`)
 
 function results(): MemberResult[] {

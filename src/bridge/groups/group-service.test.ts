@@ -8,7 +8,7 @@ import type { GroupAdministration } from '../../core/group-administration.ts'
 import { GroupService } from './group-service.ts'
 import type { GroupSession } from './group-session.ts'
 
-const who = { instance: 'shop', ownerTag: 'acme' }
+const who = { instance: 'shop', ownerTag: 'acme', actor: 'dashboard' } as const
 const group = '120363000000000001'
 
 /** A service over a network that answers with these functions. */
@@ -47,7 +47,6 @@ test('a change is written to the audit log with its owner, and the next caller r
   assert.ok(key)
   assert.deepEqual(record, {
     at: 7,
-    actor: 'api',
     action: 'group.locked',
     ...who,
     target: `${group}@g.us`,

@@ -166,14 +166,14 @@ export class GroupService {
   }
 
   async #record(
-    { instance, ownerTag }: GroupAdmin,
+    { instance, ownerTag, actor }: GroupAdmin,
     action: GroupAction,
     groupId: string | undefined,
     metadata: Facts,
   ): Promise<void> {
     const { audit, clock } = this.#deps
     const target = groupId === undefined ? '' : groupJid(groupId)
-    const entry = { at: clock.now(), actor: 'api', action, instance, ownerTag, target, metadata } as const
+    const entry = { at: clock.now(), actor, action, instance, ownerTag, target, metadata } as const
     await audit({ ...entry, key: randomUUID() }).catch((cause: unknown) => {
       const sentence = 'the group may have been changed, and the audit log could not be written: look at the group'
       throw new BridgeError('SERVICE_STORAGE_FAILED', sentence, { cause })

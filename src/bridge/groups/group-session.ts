@@ -1,5 +1,6 @@
 // The part of a network session that the administration of groups uses, and what its errors mean to a caller.
 
+import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import { GroupError } from '../../core/group-administration.ts'
 import type { InstanceName } from '../../core/ids.ts'
@@ -10,8 +11,8 @@ export type GroupSession = Pick<NetworkSession, 'groups' | 'send' | 'newMessageI
 /** Undefined while the account is not ready. */
 export type GroupSessionOf = (instance: InstanceName) => GroupSession | undefined
 
-/** Who asks: the owner tag is stored in the audit log. */
-export type GroupAdmin = { instance: InstanceName; ownerTag: string }
+/** Who asks, as the audit log shows it. */
+export type GroupAdmin = { instance: InstanceName; ownerTag: string; actor: Caller }
 
 export function readySession(sessionOf: GroupSessionOf, instance: InstanceName): GroupSession {
   const session = sessionOf(instance)

@@ -10,7 +10,12 @@ import { doubledMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 
-type Deps = { clock: Clock; log: Log }
+type Deps = {
+  clock: Clock
+  log: Log
+  /** Called with a destination, as operators see it, that is held, is held for another reason, or is open again. */
+  onChanged?: ((destination: string) => void) | undefined
+}
 type Held = {
   destination: string
   reason: string
@@ -62,16 +67,17 @@ export class HeldDestinations implements PerInstance {
   hold({ key, destination, instance, reason, probe }: HoldRequest): void {
     const known = this.#held.get(key)
     if (known) {
-      known.reason = reason
       known.waiting.add(instance)
+      this.#explain(known, reason)
       return
     }
-    const { clock, log } = this.#deps
+    const { clock, log, onChanged } = this.#deps
     const released = Promise.withResolvers<Release>()
     const waiting = new Set([instance])
     const held: Held = { destination, reason, since: clock.now(), waiting, released, cancel: () => undefined }
     this.#held.set(key, held)
     log.warn({ destination, reason }, 'nothing can be delivered there; messages wait')
+    onChanged?.(destination)
     if (!this.#isOver) this.#scheduleProbe(key, held, probe)
   }
 
@@ -99,6 +105,13 @@ export class HeldDestinations implements PerInstance {
     held.cancel()
     this.#held.delete(key)
     held.released.resolve(why)
+    this.#deps.onChanged?.(held.destination)
+  }
+
+  #explain(held: Held, reason: string): void {
+    if (held.reason === reason) return
+    held.reason = reason
+    this.#deps.onChanged?.(held.destination)
   }
 
   #scheduleProbe(key: string, held: Held, probe: () => Promise<void>, failures = 0): void {
@@ -113,7 +126,7 @@ export class HeldDestinations implements PerInstance {
         },
         (error: unknown) => {
           if (this.#held.get(key) !== held) return
-          held.reason = error instanceof Error ? error.message : String(error)
+          this.#explain(held, error instanceof Error ? error.message : String(error))
           this.#scheduleProbe(key, held, probe, failures + 1)
         },
       )

@@ -36,12 +36,15 @@ type Deps = {
   directory: Pick<ConversationDirectory, 'merged'>
   delivery: Pick<EventDelivery, 'run'>
   poster: Pick<ExactlyOncePoster, 'flushed'>
+  /** Called when the instance has more or fewer pending rows. */
+  onCounted?: ((instance: InstanceName) => void) | undefined
   clock: Clock
   log: Log
 }
 
 /** An instance that is live in this process. */
 type LiveInstance = {
+  name: InstanceName
   stopping: AbortController
   /** The rows that are not off the inbox yet. */
   pending: number
@@ -100,13 +103,13 @@ export class InboxWorker implements PerInstance {
   accept(row: InboxRow): void {
     const { id, instance } = row
     const live = this.#liveOf(instance)
-    live.pending++
+    this.#count(live, 1)
     // Many rows may be received while the stored ones are taken up. Each is read again in its turn.
     const kept = live.takingUp ? undefined : row
     void this.#intake.run(instance, async () => {
       const taken = kept ?? (await this.#stored.load(instance, id, live.stopping.signal))
       if (taken) await this.#takeUp(taken, live)
-      else live.pending--
+      else this.#count(live, -1)
     })
   }
 
@@ -115,11 +118,11 @@ export class InboxWorker implements PerInstance {
     const live = this.#live.get(instance)
     // Without a live instance the row is taken up with the others, when the instance is taken.
     if (!live) return
-    live.pending++
+    this.#count(live, 1)
     void this.#intake.run(instance, async () => {
       const row = await this.#stored.load(instance, id, live.stopping.signal)
       if (row) await this.#takeUp(row, live)
-      else live.pending--
+      else this.#count(live, -1)
     })
   }
 
@@ -134,9 +137,14 @@ export class InboxWorker implements PerInstance {
     return { pending, parked: this.#deps.parked.count }
   }
 
+  /** How many rows of the instance are not off the inbox yet. */
+  pendingOf(instance: InstanceName): number {
+    return this.#live.get(instance)?.pending ?? 0
+  }
+
   /** Whether rows of the instance are not off the inbox yet. */
   isBusy(instance: InstanceName): boolean {
-    return (this.#live.get(instance)?.pending ?? 0) > 0
+    return this.pendingOf(instance) > 0
   }
 
   queues(): { chats: number; longest: number } {
@@ -154,7 +162,7 @@ export class InboxWorker implements PerInstance {
       const unparked = parked.unpark(instance)
       resolve(unparked)
       const ids = await unparked.catch(() => [])
-      live.pending += ids.length
+      this.#count(live, ids.length)
       await this.#takeUpAll(this.#stored.some(instance, ids, live.stopping.signal), live)
     })
     return (await withDeadline(clock, retryMs, pending, takesTooLong)).length
@@ -180,6 +188,11 @@ export class InboxWorker implements PerInstance {
     for (const instance of this.#live.keys()) await this.#deps.poster.flushed(instance)
   }
 
+  #count(live: LiveInstance, more: number): void {
+    live.pending += more
+    this.#deps.onCounted?.(live.name)
+  }
+
   #beginTakeUp(instance: InstanceName, live: LiveInstance, work: () => Promise<void>): void {
     const takingUp = this.#intake.run(instance, work).finally(() => {
       if (live.takingUp === takingUp) live.takingUp = undefined
@@ -190,7 +203,7 @@ export class InboxWorker implements PerInstance {
   async #takeUpAll(rows: AsyncIterable<InboxRow | undefined>, live: LiveInstance): Promise<void> {
     for await (const row of rows) {
       if (row) await this.#takeUp(row, live)
-      else live.pending--
+      else this.#count(live, -1)
     }
   }
 
@@ -250,7 +263,9 @@ export class InboxWorker implements PerInstance {
     if (!live || signal.aborted) return 'wait'
     const outcome = await this.#deps.delivery.run(this.#rowInWork(instance, item, live, signal), signal)
     if (outcome === 'stopped') return 'wait'
-    void this.#deps.poster.flushed(instance).then(() => live.pending--)
+    void this.#deps.poster.flushed(instance).then(() => {
+      this.#count(live, -1)
+    })
     return 'done'
   }
 
@@ -269,6 +284,7 @@ export class InboxWorker implements PerInstance {
 
   #liveOf(instance: InstanceName): LiveInstance {
     return getOrCreate(this.#live, instance, () => ({
+      name: instance,
       stopping: new AbortController(),
       pending: 0,
       cancelTimers: new Set<() => void>(),

@@ -13,6 +13,8 @@ type Deps = {
   inbox: Pick<InboxStore, 'noteFailure' | 'park' | 'parked' | 'parkedIds' | 'retryParked' | 'removeParked'>
   metrics: Pick<InboundMetrics, 'countResult'>
   epoch: () => number
+  /** Called when the instance has more or fewer parked rows. */
+  onCounted?: ((instance: InstanceName) => void) | undefined
   clock: Clock
   log: Log
 }
@@ -43,6 +45,10 @@ export class ParkedRows implements PerInstance {
   /** The parked rows of all instances that are live in this process. */
   get count(): number {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  countOf(instance: InstanceName): number {
+    return this.#counts.get(instance) ?? 0
   }
 
   /** Stores why an attempt failed, for the list of parked rows. */
@@ -106,6 +112,7 @@ export class ParkedRows implements PerInstance {
   }
 
   #add(instance: InstanceName, more: number): void {
-    this.#counts.set(instance, Math.max(0, (this.#counts.get(instance) ?? 0) + more))
+    this.#counts.set(instance, Math.max(0, this.countOf(instance) + more))
+    this.#deps.onCounted?.(instance)
   }
 }

@@ -1,6 +1,7 @@
 // The jobs about the contacts of a helpdesk inbox: what they are asked for, what they tell while they run, and what became of
 // them.
 
+import type { Caller } from '../audit.ts'
 import type { OtherBridge } from '../other-bridges/other-bridges.ts'
 
 /**
@@ -40,7 +41,11 @@ export type ContactsImportResult = {
   errors: number
 }
 
-export type RepairParams = { dryRun: boolean }
+export type RepairParams = {
+  dryRun: boolean
+  /** Who asked for the repair: the audit log names them for each merge. Absent in jobs of versions without a dashboard. */
+  actor?: Caller
+}
 
 /**
  * same_address     both stand for the same phone number, anonymous id or group

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { People } from '../../bridge/people/people.ts'
 import type { Chat } from '../../core/address.ts'
-import type { AuditRecord } from '../../core/audit.ts'
+import type { AuditRecord, Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import { historyDisabled } from '../../core/history/history-disabled.ts'
 import type { InstanceName } from '../../core/ids.ts'
@@ -34,6 +34,8 @@ export type ImportingAccount = {
   state: InstanceState
   /** For how many days the phone was asked when the account was linked; 0 when it was not asked. */
   askedDays: number
+  /** Who asks for the import. */
+  actor: Caller
 }
 
 export type ImportRequest = Omit<ImportParams, 'chat'>
@@ -79,9 +81,9 @@ export class HistoryImports {
     return (await history.anchorOf(instance, [...jids, ...formerJids])) !== null
   }
 
-  #audit({ instance, ownerTag }: ImportingAccount, target: string): AuditRecord {
+  #audit({ instance, ownerTag, actor }: ImportingAccount, target: string): AuditRecord {
     const at = this.#deps.clock.now()
-    return { at, actor: 'api', action: 'history.import', instance, ownerTag, target, key: randomUUID() }
+    return { at, actor, action: 'history.import', instance, ownerTag, target, key: randomUUID() }
   }
 }
 

@@ -120,6 +120,7 @@ export const exampleValues: Readonly<Record<string, readonly unknown[]>> = {
   target: ['shop'],
   tenants_total: [1],
   to: ['2026-01-31', '2026-01'],
+  token: ['the-value-of-SERVICE_API_TOKEN'],
   topic: ['Who delivers what, and when'],
   total: [12],
   uptime_seconds: [3600],
@@ -161,9 +162,26 @@ export const operationValues: Readonly<Record<string, Readonly<Record<string, re
   deleteTenant: { message: ['deleted'] },
   getGroup: { name: ['Ana'], is_admin: [true], is_super_admin: [true] },
   getJob: { ...job, result: [null] },
+  getOverview: {
+    kind: ['parked'],
+    destination: [null],
+    sentence: ['1 received message was set aside'],
+    cure: ['look at the parked messages of the instance, and try them again or drop them'],
+    since: [null],
+    instances: [1],
+    ready: [1],
+    parked: [1],
+    last_error: [null],
+    qr_available: [false],
+  },
   getUsageSummary: { from: ['2026-01'], to: ['2026-03'] },
   importAll: { scanned: [12] },
   importAllAsync: { status: ['pending'] },
+  listStates: {
+    from: ['2026-01-14T12:00:00.000Z'],
+    to: ['2026-01-15T12:00:00.000Z'],
+    reason: ['all messages of the time away are received'],
+  },
   listJobs: { ...job, ended_at: [null] },
   logoutInstance: { message: ['logged out'], state: ['logged_out'] },
   putTenant: { message: ['saved'] },
@@ -172,6 +190,8 @@ export const operationValues: Readonly<Record<string, Readonly<Record<string, re
   refreshQr: { message: ['a new QR code is on its way'], state: ['qr_pending'] },
   renameGroup: { name: ['Deliveries'] },
   restartInstance: { message: ['restarting'], state: ['connecting'] },
+  getSession: { actor: ['dashboard'] },
+  signOut: { message: ['signed out'] },
 }
 
 /** Optional fields that examples show. They leave out the others. */
@@ -180,6 +200,9 @@ export const shownOptions: ReadonlySet<string> = new Set(['inbox', 'jid', 'downs
 /** Answers that no schema describes, by the id of the operation. */
 export const wholeAnswers: Readonly<Record<string, unknown>> = {
   bulkStatus: [{ name: 'shop', state: 'not_found' }],
+  listenToEvents:
+    'id: 9f2c4e81a0b3-7\nevent: hello\ndata: {"version":"0.65.0","boot_id":"9f2c4e81a0b3"}\n\n' +
+    'id: 9f2c4e81a0b3-8\nevent: qr\ndata: {"name":"shop","available":false,"expires_at":null}\n\n',
   getMetrics: '# TYPE service_active_instances gauge\nservice_active_instances 1',
 }
 

@@ -80,8 +80,9 @@ function renderErrors(): Html {
     <h2>Token and errors</h2>
     <p>
       Every request carries the header <code>Authorization: Bearer &lt;SERVICE_API_TOKEN&gt;</code>, except where this
-      page says that no token is needed. Bodies are JSON. Unknown fields are ignored; a wrong type is refused with the
-      name of the field. Times are ISO 8601 in UTC. Every error has a sentence for people and a code for programs:
+      page says that no token is needed. The dashboard has a cookie instead of the header. Bodies are JSON. Unknown
+      fields are ignored; a wrong type is refused with the name of the field. Times are ISO 8601 in UTC. Every error has
+      a sentence for people and a code for programs:
     </p>
     ${renderCode(JSON.stringify(exampleError, null, 2))}
     <dl class="fields codes">

@@ -20,7 +20,7 @@ const Entry = Type.Object(
   {
     id: Type.Integer(),
     ts: Timestamp,
-    actor: Type.String({ description: 'api or system' }),
+    actor: Type.String({ description: 'api, dashboard or system' }),
     action: Type.String(),
     instance: Type.String(),
     target: Type.String(),

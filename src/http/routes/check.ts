@@ -9,7 +9,7 @@ import { InstanceParams, nullable, responses } from '../schemas.ts'
 
 export type CheckDeps = { checks: Pick<SetupChecks, 'check' | 'checkWithRoundTrip'> }
 
-const Check = Type.Object(
+export const Check = Type.Object(
   {
     name: Type.String({ description: checkNames.join(', ') }),
     ok: Type.Boolean({ description: 'false: there is a cure' }),
@@ -64,7 +64,7 @@ export function addCheckRoutes(app: HttpApp, { checks }: CheckDeps): void {
   )
 }
 
-function toReport(findings: readonly Finding[]) {
+export function toReport(findings: readonly Finding[]) {
   const checks = findings.map(({ name, result, sentence, cure }) => {
     return { name, ok: result === 'ok' || result === 'untested', result, sentence, cure }
   })

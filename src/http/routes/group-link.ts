@@ -46,7 +46,7 @@ function addInviteRoutes(app: HttpApp, deps: GroupDeps): void {
       },
     },
     async ({ params: { name, jid } }) => {
-      return { jid, link: linkOf(await groups.inviteCode(adminOf(deps, name).instance, groupIdOf(jid))) }
+      return { jid, link: linkOf(await groups.inviteCode(deps.instances.get(name).record.name, groupIdOf(jid))) }
     },
   )
   app.delete(
@@ -58,8 +58,8 @@ function addInviteRoutes(app: HttpApp, deps: GroupDeps): void {
         response: responses({ 200: Link }, 404, 409),
       },
     },
-    async ({ params: { name, jid } }) => {
-      return { jid, link: linkOf(await groups.revokeInvite(adminOf(deps, name), groupIdOf(jid))) }
+    async ({ params: { name, jid }, actor }) => {
+      return { jid, link: linkOf(await groups.revokeInvite(adminOf(deps, name, actor), groupIdOf(jid))) }
     },
   )
 }
@@ -76,8 +76,8 @@ function addPictureRoute(app: HttpApp, deps: GroupDeps): void {
         response: responses({ 200: Type.Object({ jid: GroupJid, changed: Type.Boolean() }) }, 404, 409),
       },
     },
-    async ({ params: { name, jid }, body, headers }) => {
-      const admin = adminOf(deps, name)
+    async ({ params: { name, jid }, body, headers, actor }) => {
+      const admin = adminOf(deps, name, actor)
       const picture = readFormFile(body, headers['content-type'] ?? '', 'picture')
       checkPicture(picture)
       await deps.groups.setPicture(admin, groupIdOf(jid), picture)

@@ -62,10 +62,14 @@ function addParticipantRoute(app: HttpApp, deps: GroupDeps): void {
         ),
       },
     },
-    async ({ params: { name, jid }, body: { action, jids, invite = false } }) => {
+    async ({ params: { name, jid }, body: { action, jids, invite = false }, actor }) => {
       const addresses = readMemberAddresses(jids, 'jids')
       const change = { action, addresses, mayInvite: invite }
-      return toChangeAnswer(jid, action, await deps.groups.changeMembers(adminOf(deps, name), groupIdOf(jid), change))
+      return toChangeAnswer(
+        jid,
+        action,
+        await deps.groups.changeMembers(adminOf(deps, name, actor), groupIdOf(jid), change),
+      )
     },
   )
 }
@@ -82,7 +86,7 @@ function addRequestRoutes(app: HttpApp, deps: GroupDeps): void {
       },
     },
     async ({ params: { name, jid } }) => {
-      const requests = await groups.joinRequests(adminOf(deps, name).instance, groupIdOf(jid))
+      const requests = await groups.joinRequests(deps.instances.get(name).record.name, groupIdOf(jid))
       return requests.map(({ person, requestedAt }) => ({
         jid: personJid(person),
         requested_at: requestedAt === null ? null : toTimestamp(requestedAt),
@@ -103,9 +107,9 @@ function addRequestRoutes(app: HttpApp, deps: GroupDeps): void {
         ),
       },
     },
-    async ({ params: { name, jid }, body: { action, jids } }) => {
+    async ({ params: { name, jid }, body: { action, jids }, actor }) => {
       const addresses = readMemberAddresses(jids, 'jids')
-      const outcomes = await groups.decideRequests(adminOf(deps, name), groupIdOf(jid), { action, addresses })
+      const outcomes = await groups.decideRequests(adminOf(deps, name, actor), groupIdOf(jid), { action, addresses })
       return toChangeAnswer(jid, action, outcomes)
     },
   )

@@ -6,6 +6,7 @@ import type { GroupService } from '../../bridge/groups/group-service.ts'
 import { countOf } from '../../bridge/groups/member-outcomes.ts'
 import type { MemberOutcome } from '../../bridge/groups/member-outcomes.ts'
 import { parseChat } from '../../core/address.ts'
+import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName as Name } from '../../core/ids.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
@@ -47,9 +48,9 @@ export const MemberResults = Type.Array(MemberResult)
 export const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['groups'] })
 
 /** Throws SERVICE_INSTANCE_NOT_FOUND. */
-export function adminOf({ instances }: Pick<GroupDeps, 'instances'>, name: Name): GroupAdmin {
+export function adminOf({ instances }: Pick<GroupDeps, 'instances'>, name: Name, actor: Caller): GroupAdmin {
   const { name: instance, ownerTag } = instances.get(name).record
-  return { instance, ownerTag }
+  return { instance, ownerTag, actor }
 }
 
 /** The jid has passed the schema of the path. */

@@ -27,9 +27,9 @@ function addTextRoutes(app: HttpApp, deps: GroupDeps): void {
         response: responses({ 200: Type.Object({ jid: GroupJid, name: Type.String() }) }, 404, 409),
       },
     },
-    async ({ params, body: { name } }) => {
+    async ({ params, body: { name }, actor }) => {
       refuseBlankName(name)
-      await groups.rename(adminOf(deps, params.name), groupIdOf(params.jid), name)
+      await groups.rename(adminOf(deps, params.name, actor), groupIdOf(params.jid), name)
       return { jid: params.jid, name }
     },
   )
@@ -43,8 +43,8 @@ function addTextRoutes(app: HttpApp, deps: GroupDeps): void {
         response: responses({ 200: Type.Object({ jid: GroupJid, topic: Type.String() }) }, 404, 409),
       },
     },
-    async ({ params, body: { topic } }) => {
-      await groups.setTopic(adminOf(deps, params.name), groupIdOf(params.jid), topic)
+    async ({ params, body: { topic }, actor }) => {
+      await groups.setTopic(adminOf(deps, params.name, actor), groupIdOf(params.jid), topic)
       return { jid: params.jid, topic }
     },
   )
@@ -62,8 +62,8 @@ function addSwitchRoutes(app: HttpApp, deps: GroupDeps): void {
         response: responses({ 200: Type.Object({ jid: GroupJid, locked: Locked }) }, 404, 409),
       },
     },
-    async ({ params, body: { locked } }) => {
-      await groups.setLocked(adminOf(deps, params.name), groupIdOf(params.jid), locked)
+    async ({ params, body: { locked }, actor }) => {
+      await groups.setLocked(adminOf(deps, params.name, actor), groupIdOf(params.jid), locked)
       return { jid: params.jid, locked }
     },
   )
@@ -77,8 +77,8 @@ function addSwitchRoutes(app: HttpApp, deps: GroupDeps): void {
         response: responses({ 200: Type.Object({ jid: GroupJid, announce: Announce }) }, 404, 409),
       },
     },
-    async ({ params, body: { announce } }) => {
-      await groups.setAnnounce(adminOf(deps, params.name), groupIdOf(params.jid), announce)
+    async ({ params, body: { announce }, actor }) => {
+      await groups.setAnnounce(adminOf(deps, params.name, actor), groupIdOf(params.jid), announce)
       return { jid: params.jid, announce }
     },
   )

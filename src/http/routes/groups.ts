@@ -80,7 +80,7 @@ function addReadingRoutes(app: HttpApp, deps: GroupDeps): void {
       },
     },
     async ({ params }) => {
-      const found = await groups.list(adminOf(deps, params.name).instance)
+      const found = await groups.list(deps.instances.get(params.name).record.name)
       return found.map(({ id, subject, size, role }) => ({ jid: groupJid(id), subject, size, role }))
     },
   )
@@ -93,7 +93,8 @@ function addReadingRoutes(app: HttpApp, deps: GroupDeps): void {
         response: responses({ 200: Group }, 404, 409),
       },
     },
-    async ({ params }) => toGroup(await groups.details(adminOf(deps, params.name).instance, groupIdOf(params.jid))),
+    async ({ params }) =>
+      toGroup(await groups.details(deps.instances.get(params.name).record.name, groupIdOf(params.jid))),
   )
 }
 
@@ -110,10 +111,10 @@ function addMembershipRoutes(app: HttpApp, deps: GroupDeps): void {
         response: responses({ 201: Created }, 404, 409),
       },
     },
-    async ({ params, body }, reply) => {
+    async ({ params, body, actor }, reply) => {
       refuseBlankName(body.name)
       const addresses = readMemberAddresses(body.participants, 'participants')
-      const { id, subject, outcomes } = await groups.create(adminOf(deps, params.name), body.name, addresses)
+      const { id, subject, outcomes } = await groups.create(adminOf(deps, params.name, actor), body.name, addresses)
       return reply.code(201).send({ jid: groupJid(id), name: subject, participants: toResults(outcomes) })
     },
   )
@@ -126,8 +127,8 @@ function addMembershipRoutes(app: HttpApp, deps: GroupDeps): void {
         response: responses({ 200: Type.Object({ jid: GroupJid, left: Type.Boolean() }) }, 404, 409),
       },
     },
-    async ({ params: { name, jid } }) => {
-      await groups.leave(adminOf(deps, name), groupIdOf(jid))
+    async ({ params: { name, jid }, actor }) => {
+      await groups.leave(adminOf(deps, name, actor), groupIdOf(jid))
       return { jid, left: true }
     },
   )

@@ -1,5 +1,6 @@
 // GET /api/health: whether the service works, and what is wrong when it does not.
 
+import type { Static } from 'typebox'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
@@ -40,8 +41,7 @@ export type HealthDeps = {
 }
 
 export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
-  const { clock, version } = deps
-  const startedAt = clock.monotonic()
+  const readHealth = createHealthReader(deps)
   app.get(
     '/api/health',
     {
@@ -55,58 +55,65 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
         response: { 200: Health, 503: Health },
       },
     },
-    async (_request, reply) => {
-      const db = deps.database.state
-      const { active, total } = deps.instances.counts()
-      const workersFailed = deps.workers.filter(({ failure }) => failure).map(({ name }) => name)
-      const inbox = deps.inbound.counts()
-      const held = deps.held.list()
-      const lost = deps.lostCallbacks.list()
-      const clocks = deps.clocks.list()
-      const refused = deps.refusals.list()
-      const unreachable = deps.reachability.list()
-      const exhausted = deps.exhausted.count
-      const setup = setupProblems(deps)
-      const faults = [held, lost, clocks, refused, unreachable, setup]
-      const isFlowing = inbox.parked === 0 && exhausted === 0 && faults.every(({ length }) => length === 0)
-      const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
-      return reply.code(db.ok ? 200 : 503).send({
-        status: sane ? 'ok' : 'degraded',
-        version,
-        ts: toTimestamp(clock.now()),
-        uptime_seconds: Math.floor((clock.monotonic() - startedAt) / 1000),
-        checks: {
-          db: { ok: db.ok, latency_ms: db.latencyMs, age_ms: db.ageMs },
-          instances_connected: active,
-          instances_total: total,
-          outbox_pending: deps.outboxPending(),
-          inbox_pending: inbox.pending,
-          inbox_parked: inbox.parked,
-          destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
-          callbacks_lost: lost.map((each) => ({ ...each, since: toTimestamp(each.since) })),
-          clocks_differ: clocks.map(({ instance, aheadMs, cure, since }) => ({
-            instance,
-            helpdesk_ahead_seconds: Math.round(aheadMs / 1000),
-            cure,
-            since: toTimestamp(since),
-          })),
-          callbacks_refused: refused.map((each) => ({ ...each, since: toTimestamp(each.since) })),
-          network_unreachable: unreachable.map((each) => ({ ...each, since: toTimestamp(each.since) })),
-          pending_logouts: deps.pendingLogouts.count,
-          deliveries_exhausted: exhausted,
-          setup: setup.map((each) => ({ ...each, since: toTimestamp(each.since) })),
-          network_version: toNetworkVersion(deps.clientVersion()),
-          workers_failed: workersFailed,
-          ownership: deps.ownership(),
-        },
-        instances: deps.instances.list().map(({ record: { name, state, jid } }) => ({ name, state, jid })),
-      })
-    },
+    async (_request, reply) => reply.code(deps.database.state.ok ? 200 : 503).send(readHealth()),
   )
 }
 
+/** The uptime counts from this call. */
+export function createHealthReader(deps: HealthDeps): () => Static<typeof Health> {
+  const { clock, version } = deps
+  const startedAt = clock.monotonic()
+  return () => {
+    const db = deps.database.state
+    const { active, total } = deps.instances.counts()
+    const workersFailed = deps.workers.filter(({ failure }) => failure).map(({ name }) => name)
+    const inbox = deps.inbound.counts()
+    const held = deps.held.list()
+    const lost = deps.lostCallbacks.list()
+    const clocks = deps.clocks.list()
+    const refused = deps.refusals.list()
+    const unreachable = deps.reachability.list()
+    const exhausted = deps.exhausted.count
+    const setup = setupProblems(deps)
+    const faults = [held, lost, clocks, refused, unreachable, setup]
+    const isFlowing = inbox.parked === 0 && exhausted === 0 && faults.every(({ length }) => length === 0)
+    const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
+    return {
+      status: sane ? 'ok' : 'degraded',
+      version,
+      ts: toTimestamp(clock.now()),
+      uptime_seconds: Math.floor((clock.monotonic() - startedAt) / 1000),
+      checks: {
+        db: { ok: db.ok, latency_ms: db.latencyMs, age_ms: db.ageMs },
+        instances_connected: active,
+        instances_total: total,
+        outbox_pending: deps.outboxPending(),
+        inbox_pending: inbox.pending,
+        inbox_parked: inbox.parked,
+        destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+        callbacks_lost: lost.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+        clocks_differ: clocks.map(({ instance, aheadMs, cure, since }) => ({
+          instance,
+          helpdesk_ahead_seconds: Math.round(aheadMs / 1000),
+          cure,
+          since: toTimestamp(since),
+        })),
+        callbacks_refused: refused.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+        network_unreachable: unreachable.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+        pending_logouts: deps.pendingLogouts.count,
+        deliveries_exhausted: exhausted,
+        setup: setup.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+        network_version: toNetworkVersion(deps.clientVersion()),
+        workers_failed: workersFailed,
+        ownership: deps.ownership(),
+      },
+      instances: deps.instances.list().map(({ record: { name, state, jid } }) => ({ name, state, jid })),
+    }
+  }
+}
+
 /** An outage that `network_unreachable` names is not told a second time. */
-function setupProblems({ setup, reachability }: HealthDeps) {
+export function setupProblems({ setup, reachability }: Pick<HealthDeps, 'setup' | 'reachability'>) {
   return setup.list().filter(({ name }) => name !== 'whatsapp_reachable' || !reachability.isSharedWayAway)
 }
 

@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import { readMemberAddress } from '../../bridge/groups/member-addresses.ts'
 import { parseChat } from '../../core/address.ts'
 import type { Chat } from '../../core/address.ts'
+import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import { clampHistoryDays, longestHistoryDays } from '../../core/jobs/history-jobs.ts'
 import type { ImportResult } from '../../core/jobs/history-jobs.ts'
@@ -88,8 +89,8 @@ function addChatRoute(app: HttpApp, { instances, imports, days }: HistoryDeps, w
         response: responses({ 200: ImportedChat }, 404, 409, 500),
       },
     },
-    async ({ params, query }) => {
-      const account = accountOf(instances, params.name)
+    async ({ params, query, actor }) => {
+      const account = accountOf(instances, params.name, actor)
       const chat = readChat(query.chat)
       const request = toRequest(query, { count: query.count, seconds: query.timeout_sec, days })
       const result = await wait(await imports.importChat(account, chat, request))
@@ -100,9 +101,9 @@ function addChatRoute(app: HttpApp, { instances, imports, days }: HistoryDeps, w
 }
 
 function addAllRoutes(app: HttpApp, { instances, imports, days }: HistoryDeps, wait: Wait): void {
-  const start = (name: string, query: Static<typeof AllQuery>) => {
+  const start = (name: string, query: Static<typeof AllQuery>, actor: Caller) => {
     const request = toRequest(query, { count: query.count_per_chat, seconds: query.timeout_per_chat, days })
-    return imports.importAll(accountOf(instances, name), request)
+    return imports.importAll(accountOf(instances, name, actor), request)
   }
   app.post(
     '/api/instances/:name/history/import-all',
@@ -115,7 +116,7 @@ function addAllRoutes(app: HttpApp, { instances, imports, days }: HistoryDeps, w
         response: responses({ 200: ImportedAll }, 404, 409, 500),
       },
     },
-    async ({ params, query }) => toImportedAll(params.name, await wait(await start(params.name, query))),
+    async ({ params, query, actor }) => toImportedAll(params.name, await wait(await start(params.name, query, actor))),
   )
   app.post(
     '/api/instances/:name/history/import-all-async',
@@ -127,8 +128,8 @@ function addAllRoutes(app: HttpApp, { instances, imports, days }: HistoryDeps, w
         response: responses({ 202: StartedJob }, 404, 409),
       },
     },
-    async ({ params, query }, reply) => {
-      const { job } = await start(params.name, query)
+    async ({ params, query, actor }, reply) => {
+      const { job } = await start(params.name, query, actor)
       return reply.code(202).send(toStartedJob(job))
     },
   )
@@ -155,7 +156,7 @@ function readChat(text: string): Chat {
 }
 
 /** Throws SERVICE_INSTANCE_NOT_FOUND. */
-function accountOf(instances: HistoryDeps['instances'], name: string): ImportingAccount {
+function accountOf(instances: HistoryDeps['instances'], name: string, actor: Caller): ImportingAccount {
   const { name: instance, ownerTag, state, historyAskedDays: askedDays } = instances.get(name).record
-  return { instance, ownerTag, state, askedDays }
+  return { instance, ownerTag, state, askedDays, actor }
 }

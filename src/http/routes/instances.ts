@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import { instanceNamePattern } from '../../core/instance.ts'
 import { spamguardMinChars, spamguardWindowMs } from '../../guard/spamguard.ts'
@@ -95,8 +96,9 @@ function addCollectionRoutes(app: HttpApp, deps: InstanceDeps): void {
         response: responses({ 200: Created, 201: Created }, ...setupStatuses),
       },
     },
-    async ({ body }, reply) => {
-      const { created, account, inbox } = await (body.inbox ? createWithInbox(deps, body) : create(deps, body))
+    async ({ body, actor }, reply) => {
+      const outcome = await (body.inbox ? createWithInbox(deps, body, actor) : create(deps, body, actor))
+      const { created, account, inbox } = outcome
       return reply.code(created ? 201 : 200).send({ ...toSummary(account), ...(inbox && { inbox }) })
     },
   )
@@ -110,19 +112,23 @@ function addCollectionRoutes(app: HttpApp, deps: InstanceDeps): void {
 type CreateRequest = Static<typeof CreateBody>
 type CreateOutcome = { created: boolean; account: LinkedAccount; inbox?: Static<typeof ConnectedInbox> }
 
-function create({ instanceService, ownSettings }: InstanceDeps, body: CreateRequest): Promise<CreateOutcome> {
-  return instanceService.create(body.name, toSettings(ownSettings, body), body.resume ?? false)
+function create(
+  { instanceService, ownSettings }: InstanceDeps,
+  body: CreateRequest,
+  actor: Caller,
+): Promise<CreateOutcome> {
+  return instanceService.create(body.name, toSettings(ownSettings, body), body.resume ?? false, actor)
 }
 
 /** The helpdesk inbox is asked for before anything is stored, and set up after the pairing is open. */
-async function createWithInbox(deps: InstanceDeps, body: CreateRequest): Promise<CreateOutcome> {
+async function createWithInbox(deps: InstanceDeps, body: CreateRequest, actor: Caller): Promise<CreateOutcome> {
   const { inbox_id: asked, ...settings } = body
   const existing = deps.instances.find(body.name)?.record
   const route = { ownerTag: body.owner_tag ?? existing?.ownerTag ?? '', inboxId: existing?.inboxId ?? 0 }
   const inboxId = asked || null
   await deps.setup.assertPossible(route, { inboxId })
-  const outcome = await create(deps, settings)
-  return { ...outcome, inbox: await connectCreated(deps, body.name, inboxId) }
+  const outcome = await create(deps, settings, actor)
+  return { ...outcome, inbox: await connectCreated(deps, body.name, inboxId, actor) }
 }
 
 function addItemRoutes(app: HttpApp, { instances, instanceService, clock, ownSettings }: InstanceDeps): void {
@@ -167,8 +173,8 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock, ownSet
         response: responses({ 200: Patched }, 404, 409),
       },
     },
-    async ({ params, body }) => {
-      const account = await instanceService.patch(params.name, toSettings(ownSettings, body))
+    async ({ params, body, actor }) => {
+      const account = await instanceService.patch(params.name, toSettings(ownSettings, body), actor)
       return { ...toSummary(account), spamguard_enabled: account.record.isSpamguardEnabled, ...spamguard }
     },
   )
@@ -184,9 +190,9 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock, ownSet
         response: responses({ 200: Deleted }, 404),
       },
     },
-    async ({ params, query }) => {
+    async ({ params, query, actor }) => {
       const logout = query.logout === 'true' || query.logout === '1'
-      const { isLogoutPending } = await instanceService.remove(params.name, logout)
+      const { isLogoutPending } = await instanceService.remove(params.name, logout, actor)
       if (!isLogoutPending) return { message: 'deleted' }
       const state = 'logged_out' as const
       return { message: `deleted. ${pendingLogoutAdvice}`, state, pending_logout: true }
@@ -195,12 +201,12 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock, ownSet
 }
 
 function addBulkRoutes(app: HttpApp, { instances, instanceService, clock, ownSettings }: InstanceDeps): void {
-  const createOne = async (name: string) => {
+  const createOne = async (name: string, actor: Caller) => {
     try {
       if (!new RegExp(instanceNamePattern).test(name)) {
         throw new BridgeError('SERVICE_BAD_REQUEST', `this is not ${instanceNameRule}`)
       }
-      return toSummary((await instanceService.create(name, {}, false)).account)
+      return toSummary((await instanceService.create(name, {}, false, actor)).account)
     } catch (error) {
       const sentence =
         error instanceof BridgeError ? error.message : 'the instance could not be created; the log says why'
@@ -218,7 +224,7 @@ function addBulkRoutes(app: HttpApp, { instances, instanceService, clock, ownSet
         response: { 200: Type.Array(BulkItem) },
       },
     },
-    ({ body }) => Promise.all(body.names.map(createOne)),
+    ({ body, actor }) => Promise.all(body.names.map((name) => createOne(name, actor))),
   )
   app.get(
     '/api/instances/bulk/status',

@@ -1,6 +1,7 @@
 // The endpoints of jobs: work that takes long, survives a restart and can be watched and cancelled.
 
 import { Type } from 'typebox'
+import type { Caller } from '../../core/audit.ts'
 import type { Job } from '../../core/jobs/job.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { HttpApp } from '../http-app.ts'
@@ -9,7 +10,7 @@ import { InstanceName, responses } from '../schemas.ts'
 
 export type JobDeps = {
   jobs: Pick<Jobs, 'get' | 'list'>
-  cancel: (id: string) => Promise<Job>
+  cancel: (id: string, actor: Caller) => Promise<Job>
 }
 
 const JobParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) })
@@ -50,6 +51,6 @@ export function addJobRoutes(app: HttpApp, { jobs, cancel }: JobDeps): void {
         response: responses({ 200: JobBody }, 404, 409),
       },
     },
-    async ({ params }) => toJobBody(await cancel(params.id)),
+    async ({ params, actor }) => toJobBody(await cancel(params.id, actor)),
   )
 }

@@ -4,7 +4,13 @@ import { Type } from 'typebox'
 import type { Metrics } from '../../ledger/metrics.ts'
 import type { HttpApp } from '../http-app.ts'
 
-export type BuildInfo = { version: string; commit: string; buildDate: string }
+export type BuildInfo = {
+  version: string
+  commit: string
+  buildDate: string
+  /** The version of the library that speaks with WhatsApp. */
+  library: string
+}
 
 export type OperationsDeps = { build: BuildInfo; metrics: Pick<Metrics, 'contentType' | 'exposition'> }
 

@@ -2,6 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { LinkedAccount, LogoutOutcome } from '../../instances/linked-account.ts'
@@ -147,16 +148,16 @@ function addCommandRoutes(app: HttpApp, { instances }: PairingDeps): void {
     },
     logout: {
       about: about('logoutInstance', 'Invalidate the session on the network; the instance stays'),
-      run: async (account: LinkedAccount) => logoutAnswers[await account.logout()],
+      run: async (account: LinkedAccount, actor: Caller) => logoutAnswers[await account.logout(actor)],
     },
   }
   for (const [path, command] of Object.entries(commands)) {
     app.post(
       `/api/instances/:name/${path}`,
       { schema: { ...command.about, params: InstanceParams, response: responses({ 200: Done }, 404) } },
-      async ({ params }) => {
+      async ({ params, actor }) => {
         const account = instances.get(params.name)
-        const answer = await command.run(account)
+        const answer = await command.run(account, actor)
         return { ...(typeof answer === 'string' ? { message: answer } : answer), state: account.state }
       },
     )

@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { MembersRequest } from '../../setup/inbox-members.ts'
@@ -90,7 +91,7 @@ export function addSetupRoutes(app: HttpApp, { setup }: SetupDeps): void {
         done()
       },
     },
-    async ({ params, body }) => toConnectedInbox(await setup.setUp(params.name, toRequest(body))),
+    async ({ params, body, actor }) => toConnectedInbox(await setup.setUp(params.name, toRequest(body), actor)),
   )
 }
 
@@ -99,9 +100,11 @@ export async function connectCreated(
   { setup }: SetupDeps,
   name: InstanceName,
   inboxId: number | null,
+  actor: Caller,
 ): Promise<Static<typeof ConnectedInbox>> {
   try {
-    return toConnectedInbox(await setup.setUp(name, { name: null, inboxId, members: null, force: false }))
+    const request = { name: null, inboxId, members: null, force: false }
+    return toConnectedInbox(await setup.setUp(name, request, actor))
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error
     const sentence = `${error.message}. The instance exists; set up its inbox with POST /api/instances/${name}/inbox`

@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { BridgeError } from '../../core/errors.ts'
 import type { Tenant, TenantSettings } from '../../core/tenant.ts'
 import type { TenantService } from '../../tenants/tenant-service.ts'
+import { AccountId, ApiToken, BaseUrl, checkBaseUrl } from '../helpdesk-fields.ts'
 import type { HttpApp } from '../http-app.ts'
 import { nullable, OwnerTagParams, responses, Timestamp, toTimestamp } from '../schemas.ts'
 
@@ -22,28 +22,20 @@ const TenantBody = Type.Object(fields, { title: 'Tenant' })
 const ChangedTenant = Type.Object({ ...fields, message: Type.String() }, { title: 'ChangedTenant' })
 const RemovedTenant = Type.Object({ message: Type.String(), owner_tag: Type.String() }, { title: 'RemovedTenant' })
 
-const BaseUrl = Type.String({ maxLength: 2048, description: 'http(s) URL of the Chatwoot' })
-// The token travels in an HTTP header, where a line break would start the next one.
-const Token = Type.String({
-  minLength: 1,
-  maxLength: 4096,
-  pattern: '^[^\\p{Cc}]*$',
-  description: 'a text without control characters; write-only',
-})
 const WebhookSecret = Type.String({ maxLength: 4096, description: 'Write-only; an empty one clears it' })
 const optionalFields = {
-  downstream_account_id: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }))),
+  downstream_account_id: Type.Optional(nullable(AccountId)),
   downstream_inbox_id: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }))),
   webhook_hmac_secret: Type.Optional(nullable(WebhookSecret)),
 }
 const PutBody = Type.Object(
-  { downstream_base_url: BaseUrl, downstream_api_token: Token, ...optionalFields },
+  { downstream_base_url: BaseUrl, downstream_api_token: ApiToken, ...optionalFields },
   { title: 'TenantPut' },
 )
 const PatchBody = Type.Object(
   {
     downstream_base_url: Type.Optional(nullable(BaseUrl)),
-    downstream_api_token: Type.Optional(nullable(Token)),
+    downstream_api_token: Type.Optional(nullable(ApiToken)),
     ...optionalFields,
   },
   { title: 'TenantPatch', description: 'Absent and null fields stay as they are; unknown keys are ignored' },
@@ -82,10 +74,10 @@ export function addTenantRoutes(app: HttpApp, { tenants }: TenantDeps): void {
         response: { 200: ChangedTenant },
       },
     },
-    async ({ params, body }) => ({
-      ...toBody(await tenants.put(params.owner_tag, { ...defaults, ...toSettings(body) } as TenantSettings)),
-      message: 'saved',
-    }),
+    async ({ params, body, actor }) => {
+      const settings = { ...defaults, ...toSettings(body) } as TenantSettings
+      return { ...toBody(await tenants.put(params.owner_tag, settings, actor)), message: 'saved' }
+    },
   )
   app.patch(
     '/api/tenants/:owner_tag',
@@ -97,8 +89,8 @@ export function addTenantRoutes(app: HttpApp, { tenants }: TenantDeps): void {
         response: responses({ 200: ChangedTenant }, 404),
       },
     },
-    async ({ params, body }) => ({
-      ...toBody(await tenants.patch(params.owner_tag, toSettings(body))),
+    async ({ params, body, actor }) => ({
+      ...toBody(await tenants.patch(params.owner_tag, toSettings(body), actor)),
       message: 'updated',
     }),
   )
@@ -111,8 +103,8 @@ export function addTenantRoutes(app: HttpApp, { tenants }: TenantDeps): void {
         response: responses({ 200: RemovedTenant }, 404),
       },
     },
-    async ({ params }) => {
-      await tenants.remove(params.owner_tag)
+    async ({ params, actor }) => {
+      await tenants.remove(params.owner_tag, actor)
       return { message: 'deleted', owner_tag: params.owner_tag }
     },
   )
@@ -130,22 +122,6 @@ function toSettings(body: Static<typeof PatchBody>): Partial<TenantSettings> {
     ...(inbox != null && { inboxId: inbox }),
     ...(secret != null && { webhookSecret: secret === '' ? null : secret }),
   }
-}
-
-function checkBaseUrl(given: string): string {
-  // URL.parse would drop them silently.
-  if (/[\s\p{C}]/u.test(given)) {
-    throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must not hold spaces or control characters')
-  }
-  const url = URL.parse(given)
-  if (!url || !/^https?:$/.test(url.protocol) || /[?#]/.test(given)) {
-    throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must be an http:// or https:// URL without query')
-  }
-  // The list of tenants shows the URL; the token has a field of its own.
-  if (url.username !== '' || url.password !== '') {
-    throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must not carry a user name or password')
-  }
-  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
 }
 
 function toBody(tenant: Tenant): Static<typeof TenantBody> {

@@ -1,11 +1,23 @@
-// Bearer authentication: every route needs the token unless its own declaration says it is public.
+// Authentication: every route needs the token or the cookie of a dashboard session, unless its own declaration says that it
+// is public.
 
-import { createHash, timingSafeEqual } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
+import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
+import type { HttpApp } from '../http-app.ts'
+import type { DashboardSession, DashboardSessions } from '../session/dashboard-sessions.ts'
+import { findSessionRefusal } from '../session/same-origin.ts'
+import { readSessionCookies, sessionCookieName, writeSessionCookie } from '../session/session-cookie.ts'
+import type { Access } from '../session/session-routes.ts'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks, for the audit log. */
+    actor: Caller
+    /** Null unless the cookie is what lets the request in. */
+    dashboardSession: DashboardSession | null
+  }
   interface FastifyContextConfig {
     /** Served without a token. The route declares it, so that no spelling of a path can look exempt. */
     public?: true
@@ -18,19 +30,50 @@ declare module 'fastify' {
   }
 }
 
-export function createTokenCheck(token: string): (request: FastifyRequest) => void {
-  if (token === '') return () => undefined
-  const expected = digest(token)
-  return (request) => {
+type Authenticate = (request: FastifyRequest, reply: FastifyReply) => void
+
+export function createAuthentication(app: HttpApp, access: Access): Authenticate {
+  app.decorateRequest('actor', 'api')
+  app.decorateRequest('dashboardSession', null)
+  if (!access) return () => undefined
+  const { token, sessions } = access
+  return (request, reply) => {
     if (request.routeOptions.config.public) return
     const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    // Digests have one length for every token: timingSafeEqual needs that, and the length of the token stays secret.
-    if (given === undefined || !timingSafeEqual(digest(given), expected)) {
-      throw new BridgeError('SERVICE_UNAUTHORIZED', 'send the header "Authorization: Bearer <SERVICE_API_TOKEN>"')
-    }
+    if (given === undefined) admitSession(sessions, request, reply)
+    else if (!token.matches(given)) throw unauthorized(sendToken)
   }
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+const sendToken = 'send the header "Authorization: Bearer <SERVICE_API_TOKEN>"'
+
+function admitSession(sessions: DashboardSessions, request: FastifyRequest, reply: FastifyReply): void {
+  const session = findSession(sessions, request)
+  const refusal = findSessionRefusal(request)
+  if (refusal !== null) throw unauthorized(`the session counts only for requests of the dashboard: ${refusal}`)
+  const renewed = sessions.renew(session)
+  request.actor = 'dashboard'
+  request.dashboardSession = renewed ?? session
+  // What a person sees while signed in must not come back from the memory of the browser afterwards.
+  void reply.header('cache-control', 'no-store')
+  if (!renewed) return
+  void reply.header('set-cookie', writeSessionCookie(sessions.format(renewed), request.protocol === 'https'))
+}
+
+function findSession(sessions: DashboardSessions, { headers, routeOptions, url }: FastifyRequest): DashboardSession {
+  const isApi = (routeOptions.url ?? url).startsWith('/api/')
+  const [value, ...others] = isApi ? readSessionCookies(headers.cookie) : []
+  if (value === undefined) throw unauthorized(sendToken)
+  if (others.length > 0) {
+    throw unauthorized(
+      `there is more than one cookie ${sessionCookieName}: remove the cookies of this site and sign in`,
+    )
+  }
+  const session = sessions.parse(value)
+  if (!session) throw unauthorized('the session has ended: sign in again')
+  return session
+}
+
+function unauthorized(sentence: string): BridgeError {
+  return new BridgeError('SERVICE_UNAUTHORIZED', sentence)
 }

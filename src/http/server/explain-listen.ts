@@ -1,7 +1,7 @@
 // Explains why the HTTP server cannot listen: one sentence with the setting and the cure.
 
 import { StartError } from '../../lib/start-error.ts'
-import { thisUser } from '../../lib/this-user.ts'
+import { thisUser } from '../../lib/process/this-user.ts'
 import { findPortHolder } from './port-holder.ts'
 import type { HostAndPort } from './port-holder.ts'
 

@@ -5,7 +5,13 @@ import type { HttpApp } from '../http-app.ts'
 import type { ApiDocument } from '../reference/api-document.ts'
 import { renderReference } from '../reference/reference-page.ts'
 import { errorResponses } from '../schemas.ts'
+import { dashboardHeader } from '../session/same-origin.ts'
+import { sessionCookieName } from '../session/session-cookie.ts'
 import { commonStatuses } from './common-statuses.ts'
+
+const cookieRule =
+  'The dashboard: POST /api/session gives the cookie. It counts only for requests of our own pages; all but GET and HEAD ' +
+  `need the headers Origin and ${dashboardHeader}: 1.`
 
 export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
   await app.register(swagger, {
@@ -29,12 +35,16 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
         { name: 'tenants', description: 'Which helpdesk an owner tag talks to' },
         { name: 'observability', description: 'Usage, audit, outbox and ban risk' },
         { name: 'lifecycle', description: 'Deliveries of lifecycle events' },
+        { name: 'session', description: 'Signing in to the dashboard' },
         { name: 'operations', description: 'Health, version, metrics' },
       ],
       components: {
-        securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'SERVICE_API_TOKEN' } },
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'SERVICE_API_TOKEN' },
+          session: { type: 'apiKey', in: 'cookie', name: sessionCookieName, description: cookieRule },
+        },
       },
-      security: [{ bearer: [] }],
+      security: [{ bearer: [] }, { session: [] }],
     },
     // A route declares once whether it is public and what it takes; the document shows what follows from that.
     transform: ({ schema, url, route }) => {

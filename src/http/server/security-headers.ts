@@ -4,7 +4,11 @@
 import type { HttpApp } from '../http-app.ts'
 
 const headers = {
-  'content-security-policy': "default-src 'self'",
+  'content-security-policy': [
+    ...["default-src 'self'", "object-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'"],
+    // Browsers then refuse to turn a text into markup or a script.
+    ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+  ].join('; '),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',

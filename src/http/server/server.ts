@@ -2,20 +2,24 @@
 
 import { fileURLToPath } from 'node:url'
 import rateLimit from '@fastify/rate-limit'
-import serveStatic from '@fastify/static'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { fastify, LogController } from 'fastify'
-import type { FastifyBaseLogger, FastifyError, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { BridgeError } from '../../core/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { createTokenCheck } from './auth.ts'
+import { createAuthentication } from './auth.ts'
 import { BodyMemory } from '../body-memory.ts'
 import { answerClientError } from './client-error.ts'
 import { limitConnections, limitReading } from './connection-limit.ts'
 import { addEntryPages, entryPaths } from './entry-pages.ts'
 import { replyWithError, replyWithRouterError, unknownRoute } from './error-reply.ts'
+import { addStaticFiles } from './static-files.ts'
 import type { HttpApp } from '../http-app.ts'
+import { ApiToken } from '../session/api-token.ts'
+import { DashboardSessions } from '../session/dashboard-sessions.ts'
+import { addSessionRoutes } from '../session/session-routes.ts'
+import type { Access } from '../session/session-routes.ts'
 import { addBodyParser, forgetContentType } from '../json-body.ts'
 import { watchMethods } from './method-not-allowed.ts'
 import { addOpenApi } from './openapi.ts'
@@ -53,6 +57,10 @@ import type { OutboxMessageDeps } from '../routes/direct/outbox-message.ts'
 import type { DirectMessageDeps } from '../routes/direct/direct-messages.ts'
 import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
+import { addObserveRoutes } from '../routes/observe/observe.ts'
+import type { ObserveDeps } from '../routes/observe/observe.ts'
+import { addOperateRoutes } from '../routes/operate/operate.ts'
+import type { OperateDeps } from '../routes/operate/operate.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
 import type { OutboxDeps } from '../routes/outbox.ts'
 import { addOperationsRoutes } from '../routes/operations.ts'
@@ -112,6 +120,8 @@ export type ServerRoutes = {
   contactsImport: ContactsImportDeps
   contactsRepair: ContactsRepairDeps
   adopt: AdoptDeps
+  observe: ObserveDeps
+  operate: OperateDeps
 }
 
 type Deps = {
@@ -149,11 +159,13 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addRequestContext(app)
   // Callbacks need no token, so their bodies take no room from requests that have one.
   const newBodyMemory = () => new BodyMemory({ clock: deps.clock, largestBody: largestBody(settings.bodyLimit) })
-  await addProtection(app, deps, newBodyMemory())
+  const access = createAccess(deps)
+  await addProtection(app, { ...deps, access }, newBodyMemory())
   addBodyParser(app)
   refuseOddTexts(app)
   const refuseOtherMethods = watchMethods(app)
   await addOpenApi(app, routes.version)
+  addSessionRoutes(app, access, deps.clock)
   addHealthRoute(app, routes.health)
   addOperationsRoutes(app, routes.operations)
   addPublicStatsRoutes(app, routes.publicStats)
@@ -179,8 +191,12 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addContactsImportRoute(app, routes.contactsImport)
   addContactsRepairRoute(app, routes.contactsRepair)
   addAdoptRoutes(app, routes.adopt)
+  addObserveRoutes(app, routes.observe, ({ dashboardSession: session }, over) =>
+    session && access ? access.sessions.watch(session, over) : () => undefined,
+  )
+  addOperateRoutes(app, routes.operate)
   addEntryPages(app, staticFiles)
-  await addStaticFiles(app)
+  await addStaticFiles(app, staticFiles)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {
     throw unknownRoute()
@@ -188,23 +204,15 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   return app
 }
 
-async function addStaticFiles(app: HttpApp): Promise<void> {
-  await app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, public: true }
-      route.schema = { hide: true }
-    })
-    // A path that the file server refuses, such as one outside of the folder, is answered like an unknown route.
-    scope.setErrorHandler((error: FastifyError, request, reply) => {
-      const isRefusal =
-        error instanceof BridgeError ? error.code === 'SERVICE_BAD_REQUEST' : (error.statusCode ?? 500) < 500
-      replyWithError(isRefusal ? unknownRoute() : error, request, reply)
-    })
-    await scope.register(serveStatic, { root: staticFiles, prefix: '/static/', index: false, decorateReply: false })
-  })
+function createAccess({ settings, clock }: Deps): Access {
+  if (settings.apiToken === '') return null
+  const token = new ApiToken(settings.apiToken)
+  return { token, sessions: new DashboardSessions({ key: token.sessionKey, clock }) }
 }
 
-async function addProtection(app: HttpApp, { settings, gate }: Deps, bodies: BodyMemory): Promise<void> {
+type Protection = Pick<Deps, 'settings' | 'gate'> & { access: Access }
+
+async function addProtection(app: HttpApp, { settings, gate, access }: Protection, bodies: BodyMemory): Promise<void> {
   limitConnections(app.server, settings.maxConnections)
   app.addHook('onSend', (_request, reply, payload, done) => {
     limitReading(reply.raw)
@@ -226,12 +234,12 @@ async function addProtection(app: HttpApp, { settings, gate }: Deps, bodies: Bod
       if (request.is404) await limit.call(app, request, reply)
     })
   }
-  const checkToken = createTokenCheck(settings.apiToken)
+  const authenticate = createAuthentication(app, access)
   // After the onRequest hooks, so that guessing tokens counts against the rate limit.
   // The body is read after the gate: of a request that is held, memory keeps what Node has read ahead, 64 KB at most.
   app.decorateRequest('heldMs', 0)
   app.addHook('preParsing', async (request, reply) => {
-    checkToken(request)
+    authenticate(request, reply)
     if (!isServedInStandby(request)) await gate.pass(request, reply)
     forgetContentType(request)
     // The webhook waits for room instead, after it has looked at the headers.

@@ -48,6 +48,15 @@ export function kindOfAddress(text: string): AddressKind {
   return globalUnicast.check(address, 'ipv6') && !notPublic.check(address, 'ipv6') ? 'public' : 'private'
 }
 
+/** The addresses that one client can have: an IPv4 address, or 64 bits of an IPv6 address. Another text stands for itself. */
+export function networkOfClient(text: string): string {
+  const address = text.replace(/%.*$/, '')
+  if (!isIPv6(address)) return text
+  const groups = groupsOf(address)
+  const isMapped = groups.slice(0, 6).join() === '0,0,0,0,0,65535'
+  return isMapped ? ipv4At(groups, 6) : groups.slice(0, 4).join(':')
+}
+
 function kindOfIpv4(address: string): AddressKind {
   if (never.check(address, 'ipv4')) return 'never'
   return notPublic.check(address, 'ipv4') ? 'private' : 'public'

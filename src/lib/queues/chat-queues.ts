@@ -22,6 +22,8 @@ type Deps<Row> = {
   work: (instance: string, item: QueueItem<Row>, signal: AbortSignal) => Promise<WorkOutcome>
   /** Called with the ids of a queue when the queue comes to rest. */
   onResting?: (ids: readonly string[]) => void
+  /** Called when the instance has more or fewer rows than before. */
+  onCounted?: ((instance: string) => void) | undefined
   /** How many rows may stay in memory over all queues. Above this number an item keeps only its id. */
   maxCached?: number
 }
@@ -114,7 +116,7 @@ export class ChatQueues<Row> {
     for (const queue of of?.chats.values() ?? []) {
       const removed = queue.waiting.remove(id)
       if (of && removed) {
-        of.rows--
+        this.#count(of, -1)
         this.#uncache([removed.item])
       }
       // The row behind the removed one need not rest.
@@ -180,8 +182,13 @@ export class ChatQueues<Row> {
   /** The queue of a row that is about to be put into it. */
   #queueFor(instance: string, chatId: string): Queue<Row> {
     const of = this.#instanceOf(instance)
-    of.rows++
+    this.#count(of, 1)
     return this.#queueOf(of, of.merged.currentOf(chatId))
+  }
+
+  #count(of: InstanceQueues<Row>, more: 1 | -1): void {
+    of.rows += more
+    this.#deps.onCounted?.(of.instance)
   }
 
   #instanceOf(instance: string): InstanceQueues<Row> {
@@ -258,7 +265,7 @@ export class ChatQueues<Row> {
       queue.current = item
       const outcome = await this.#deps.work(of.instance, item, signal)
       queue.current = undefined
-      if (outcome === 'done') of.rows--
+      if (outcome === 'done') this.#count(of, -1)
       else if (!signal.aborted) return this.#putBack(queue, item.id, outcome)
     }
   }

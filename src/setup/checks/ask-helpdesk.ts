@@ -13,6 +13,9 @@ export type HelpdeskFacts = {
   inbox: Asked<InboxSettings | null> | null
 }
 
+/** `inboxes` is null when the helpdesk did not even tell its version. */
+export type AccountFacts = HelpdeskFacts & { inboxes: Asked<InboxSettings[]> | null }
+
 type Account = Pick<HelpdeskAccount, 'installation' | 'role' | 'findInbox'>
 
 export async function askHelpdesk(account: Account, inboxId: number): Promise<HelpdeskFacts> {
@@ -20,6 +23,22 @@ export async function askHelpdesk(account: Account, inboxId: number): Promise<He
   if (installation.error) return { installation, role: null, inbox: null }
   const [role, inbox] = await Promise.all([asked(account.role()), asked(account.findInbox(inboxId))])
   return { installation, role, inbox }
+}
+
+/** The same, and which inboxes the account has. Without an inbox id, the list of the inboxes says whether the account works. */
+export async function askAccount(
+  account: Account & Pick<HelpdeskAccount, 'inboxes'>,
+  inboxId: number,
+): Promise<AccountFacts> {
+  const installation = await asked(account.installation())
+  if (installation.error) return { installation, role: null, inbox: null, inboxes: null }
+  const [role, inboxes, found] = await Promise.all([
+    asked(account.role()),
+    asked(account.inboxes()),
+    inboxId > 0 ? asked(account.findInbox(inboxId)) : null,
+  ])
+  const inbox = found ?? (inboxes.error ? { error: inboxes.error } : { answer: null })
+  return { installation, role, inbox, inboxes }
 }
 
 async function asked<T>(question: Promise<T>): Promise<Asked<T>> {

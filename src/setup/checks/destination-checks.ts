@@ -7,6 +7,7 @@ import { askHelpdesk } from './ask-helpdesk.ts'
 import { broken, untested } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { checkHelpdesk, isAdministrator, usableInbox } from './helpdesk-checks.ts'
+import type { HelpdeskVersions } from './helpdesk-versions.ts'
 import { checkInbox } from './inbox-checks.ts'
 import type { InboxFacts } from './inbox-checks.ts'
 import { findInboxUse } from '../inbox-use.ts'
@@ -23,6 +24,7 @@ type Deps = {
   find: (name: string) => CheckedInstance | undefined
   publicUrl: InboxFacts['publicUrl']
   modeOf: (instance: InstanceName) => InboxFacts['mode']
+  versions: Pick<HelpdeskVersions, 'note'>
 }
 
 /** `version` is null when the helpdesk does not tell it. */
@@ -60,7 +62,9 @@ export class DestinationChecks {
     const namedBy = inboxSources.find((source) => inboxes && inboxes[source] > 0) ?? 'instance'
     const checked = { access, instance: instance.name, namedBy, hasSecret }
     const findings = [...checkHelpdesk(checked, facts), ...settings]
-    return { findings, version: facts.installation.answer?.version ?? null }
+    const version = facts.installation.answer?.version ?? null
+    if (version !== null) this.#deps.versions.note(access.baseUrl, version)
+    return { findings, version }
   }
 }
 

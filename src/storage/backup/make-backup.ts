@@ -13,7 +13,7 @@ import { BackupError, checkDatabase, hasColumn, isSameFile, putInPlace, removeTe
 const allPages = 2 ** 31 - 1
 const busyTimeoutMs = 5000
 
-type Options = {
+export type BackupOptions = {
   /** The file of the database. */
   path: string
   target: string
@@ -22,7 +22,7 @@ type Options = {
 }
 
 /** Returns the size of the backup in bytes. The target appears only when it is complete. */
-export async function makeBackup({ path, target, overwrite, now }: Options): Promise<number> {
+export async function makeBackup({ path, target, overwrite, now }: BackupOptions): Promise<number> {
   if (!existsSync(path)) throw new BackupError(`there is no database at ${path}: check DATABASE_URL`)
   if (isSameFile(path, target)) throw new BackupError(`${target} is the database itself: choose another file`)
   if (existsSync(target) && !overwrite) {

@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path'
 import { StartError } from '../../lib/start-error.ts'
-import { thisUser } from '../../lib/this-user.ts'
+import { thisUser } from '../../lib/process/this-user.ts'
 
 type Explain = (path: string, where: string) => string
 

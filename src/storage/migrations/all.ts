@@ -31,6 +31,7 @@ import { ownSettings } from './026-own-settings.ts'
 import { directMessages } from './027-direct-messages.ts'
 import { rejectedCalls } from './028-rejected-calls.ts'
 import { labels } from './029-labels.ts'
+import { live } from './030-live.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   directMessages,
   rejectedCalls,
   labels,
+  live,
 ]

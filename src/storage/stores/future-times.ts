@@ -54,6 +54,10 @@ export async function correctFutureTimes(database: Database, epoch: number, now:
       .updateTable('label_agreements')
       .set({ due_at: now })
       .where('due_at', '>', future + longestLabelPauseMs),
+    // The dashboard would show a message or a state of the future.
+    query.updateTable('state_changes').set({ at: now }).where('at', '>', future),
+    query.updateTable('last_messages').set({ in_at: now }).where('in_at', '>', future),
+    query.updateTable('last_messages').set({ out_at: now }).where('out_at', '>', future),
     query.updateTable('first_callbacks').set({ heard_at: now }).where('heard_at', '>', future),
     // The hour in which a caller gets no second text counts from there.
     query.updateTable('rejected_calls').set({ rejected_at: now }).where('rejected_at', '>', future),

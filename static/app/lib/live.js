@@ -3,7 +3,7 @@
 import { useEffect, useState } from '../vendor/hooks.js'
 import { apiUrl } from './api.js'
 
-/** @typedef {'instance' | 'qr' | 'destination' | 'job' | 'delivery' | 'alert' | 'reset'} LiveKind */
+/** @typedef {'hello' | 'instance' | 'qr' | 'destination' | 'job' | 'delivery' | 'alert' | 'reset'} LiveKind */
 /** @typedef {(data: any) => void} LiveListener */
 
 /** @type {Map<LiveKind, Set<LiveListener>>} */
@@ -15,7 +15,7 @@ let source = null
 let isOnline = true
 
 /** @type {readonly LiveKind[]} */
-const kinds = ['instance', 'qr', 'destination', 'job', 'delivery', 'alert', 'reset']
+const kinds = ['hello', 'instance', 'qr', 'destination', 'job', 'delivery', 'alert', 'reset']
 
 export function connectLive() {
   if (source) return
@@ -53,7 +53,7 @@ function setOnline(value) {
 
 /**
  * Calls the listener for every event of these kinds while the component is shown. After a `reset` events were missed: what
- * was loaded before may be old.
+ * was loaded before may be old. The same holds for what was loaded before the first `hello`.
  * @param {readonly LiveKind[]} wanted
  * @param {LiveListener} listener
  * @param {readonly unknown[]} inputs as of useEffect

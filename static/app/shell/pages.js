@@ -12,4 +12,46 @@ export const pages = [
     inNavigation: true,
     load: () => import('../pages/overview/overview-page.js'),
   },
+  ...['/new-instance', '/new-instance/:name/:step'].map((pattern) => ({
+    pattern,
+    title: /** @type {const} */ ('newInstance'),
+    inNavigation: false,
+    load: () => import('../pages/new-instance/new-instance-page.js'),
+  })),
+  {
+    pattern: '/instances/:name',
+    title: 'instance',
+    inNavigation: false,
+    load: () => import('../pages/instance/instance-page.js'),
+  },
+  {
+    pattern: '/helpdesks',
+    title: 'helpdesks',
+    inNavigation: true,
+    load: () => import('../pages/helpdesks/helpdesks-page.js'),
+  },
+  {
+    pattern: '/jobs',
+    title: 'jobs',
+    inNavigation: true,
+    load: () => import('../pages/jobs/jobs-page.js'),
+  },
+  {
+    pattern: '/usage',
+    title: 'usage',
+    inNavigation: true,
+    load: () => import('../pages/usage/usage-page.js'),
+  },
+  {
+    pattern: '/log',
+    title: 'log',
+    inNavigation: true,
+    load: () => import('../pages/log/log-page.js'),
+  },
+  {
+    pattern: '/settings',
+    title: 'settings',
+    inNavigation: true,
+    load: () => import('../pages/settings/settings-page.js'),
+  },
 ]

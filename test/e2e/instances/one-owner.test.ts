@@ -31,7 +31,12 @@ for (const engine of engines) {
       const refused = await fetch(`${url}/api/tenants`)
       assert.equal(refused.status, 503)
       assert.match(await refused.text(), /SERVICE_STANDBY/)
-      // Following the root, this is the reference page.
+      const body = JSON.stringify({ token: 'any' })
+      const headers = { 'content-type': 'application/json' }
+      const signIn = await fetch(`${url}/api/session`, { method: 'POST', headers, body })
+      assert.equal(signIn.status, 503)
+      assert.match(await signIn.text(), /SERVICE_STANDBY/)
+      // Following the root, this is the dashboard.
       assert.deepEqual([(await fetch(url)).status, (await fetch(`${url}/favicon.ico`)).status], [200, 200])
       first.send('SIGTERM')
       assert.equal((await first.exited()).code, 0)

@@ -175,7 +175,11 @@ describe('HTTP conventions', () => {
 
   test('answers carry the security headers', async () => {
     const { headers } = await service.get('/api/version')
-    assert.equal(headers.get('content-security-policy'), `default-src 'self'`)
+    const policy = headers.get('content-security-policy')?.split('; ') ?? []
+    assert.deepEqual(policy, [
+      ...["default-src 'self'", "object-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'"],
+      ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+    ])
     assert.equal(headers.get('x-content-type-options'), 'nosniff')
   })
 })

@@ -3,19 +3,46 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
+import { requestRaw } from '../../harness/raw-request.ts'
 import { Service } from '../../harness/service.ts'
 
 describe('without a token', () => {
-  test('the root leads to the reference page', async () => {
+  test('the root leads to the dashboard', async () => {
     await using service = await Service.start()
     const redirect = await fetch(`${service.app.url}/`, { redirect: 'manual' })
     assert.equal(redirect.status, 302)
     // Relative, so that it stays right behind a proxy that adds a path.
-    assert.equal(redirect.headers.get('location'), 'static/reference.html')
+    assert.equal(redirect.headers.get('location'), 'static/index.html')
     const page = await fetch(`${service.app.url}/`)
-    assert.equal(page.url, `${service.app.url}/static/reference.html`)
-    assert.match(await page.text(), /<h1>Causeway/)
+    assert.equal(page.url, `${service.app.url}/static/index.html`)
+    assert.match(await page.text(), /<title>Causeway/)
     assertRefused(await service.request('POST', '/'), 'SERVICE_METHOD_NOT_ALLOWED')
+  })
+
+  test('a browser asks each time whether a file has changed, and gets it only then', async () => {
+    await using service = await Service.start()
+    for (const path of [
+      '/static/index.html',
+      '/static/app/main.js',
+      '/static/app/style.css',
+      '/static/reference.css',
+    ]) {
+      // Not by fetch, which asks for the whole file.
+      const ask = (headers: Record<string, string> = {}) => requestRaw(service.app.url, { path, headers })
+      const first = await ask()
+      assert.deepEqual([first.status, first.headers.get('cache-control')], [200, 'no-cache'], path)
+      const etag = first.headers.get('etag') ?? ''
+      assert.notEqual(etag, '', path)
+      const again = await ask({ 'if-none-match': etag })
+      assert.deepEqual([again.status, again.headers.get('cache-control'), again.text], [304, 'no-cache', ''], path)
+      assert.equal((await ask({ 'if-none-match': 'W/"other"' })).status, 200, path)
+    }
+  })
+
+  test('modules have a type that browsers run', async () => {
+    await using service = await Service.start()
+    const { headers } = await fetch(`${service.app.url}/static/app/main.js`)
+    assert.match(headers.get('content-type') ?? '', /^(text|application)\/javascript; charset=utf-8$/i)
   })
 
   test('the icon is served where browsers look for it, and beside the reference page', async () => {

@@ -278,6 +278,8 @@ test('a label that an agent sets between our read and our write is not lost', as
   phone.labels.mark(phone.labels.create('VIP'), bob.user.pnJid)
   await helpdesk.waitForHeldRequests()
   await setByAgent(world, conversation, 'second')
+  // The service is told of it before its own write is made.
+  await helpdesk.settled()
   await helpdesk.advance(12_000)
   await bothHave(world, conversation, 'VIP', 'second')
 })

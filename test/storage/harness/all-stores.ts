@@ -15,6 +15,8 @@ import { HistoryStore } from '../../../src/storage/stores/history/history-store.
 import { ImportMarks } from '../../../src/storage/stores/history/import-marks.ts'
 import { ImportStore } from '../../../src/storage/stores/history/import-store.ts'
 import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
+import { LastMessageStore } from '../../../src/storage/stores/live/last-message-store.ts'
+import { StateChangeStore } from '../../../src/storage/stores/live/state-change-store.ts'
 import { MessageDateStore } from '../../../src/storage/stores/history/message-date-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
@@ -91,6 +93,8 @@ function createStores(database: Database) {
     agreements: new LabelAgreementStore(database, epoch),
     jobs: new JobStore(database, epoch),
     marks: new ImportMarks(database),
+    states: new StateChangeStore(database, epoch),
+    lastMessages: new LastMessageStore(database, epoch),
   }
 }
 

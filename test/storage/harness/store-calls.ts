@@ -7,10 +7,12 @@ import { historyCalls } from './history-calls.ts'
 import { importCalls } from './import-calls.ts'
 import { jobCalls } from './job-calls.ts'
 import { labelCalls } from './label-calls.ts'
+import { liveCalls } from './live-calls.ts'
 import { messageCalls } from './message-calls.ts'
 import { outboxCalls } from './outbox-calls.ts'
 
 export const storeCalls: Readonly<Record<string, StoreCall>> = {
   ...{ ...accountCalls, ...messageCalls, ...outboxCalls, ...historyCalls, ...jobCalls, ...importCalls, ...dateCalls },
   ...labelCalls,
+  ...liveCalls,
 }

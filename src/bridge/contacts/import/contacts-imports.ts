@@ -1,6 +1,7 @@
 // The use case behind the endpoint that imports the address book. A request that is refused leaves nothing behind.
 
 import { randomUUID } from 'node:crypto'
+import type { Caller } from '../../../core/audit.ts'
 import { BridgeError } from '../../../core/errors.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { InstanceState } from '../../../core/instance.ts'
@@ -20,7 +21,7 @@ type Deps = {
 }
 
 /** The instance whose address book is imported. */
-type Account = { instance: InstanceName; ownerTag: string; state: InstanceState }
+type Account = { instance: InstanceName; ownerTag: string; state: InstanceState; actor: Caller }
 
 export class ContactsImports {
   readonly #deps: Deps
@@ -29,13 +30,13 @@ export class ContactsImports {
     this.#deps = deps
   }
 
-  async start({ instance, ownerTag, state }: Account, params: ContactsImportParams): Promise<AddedJob> {
+  async start({ instance, ownerTag, state, actor }: Account, params: ContactsImportParams): Promise<AddedJob> {
     const { jobs, renames, hasHelpdesk, clock } = this.#deps
     if (state !== 'ready') throw notReady(state)
     if (!renames && !params.create) throw nothingToDo()
     if (!(await hasHelpdesk(instance))) throw noHelpdesk(instance)
     const target = params.only ?? 'all'
-    const audit = { at: clock.now(), actor: 'api', action: 'contacts.import', instance, ownerTag, target } as const
+    const audit = { at: clock.now(), actor, action: 'contacts.import', instance, ownerTag, target } as const
     const metadata = { create: params.create }
     return jobs.add(instance, { type: 'contacts_import', params }, [{ ...audit, metadata, key: randomUUID() }])
   }

@@ -1,8 +1,8 @@
 // The use case behind the endpoint that repairs duplicate contacts. A request that is refused leaves nothing behind.
 
 import { randomUUID } from 'node:crypto'
+import type { Caller } from '../../../core/audit.ts'
 import type { InstanceName } from '../../../core/ids.ts'
-import type { RepairParams } from '../../../core/jobs/contacts-jobs.ts'
 import type { AddedJob, Jobs } from '../../../jobs/jobs.ts'
 import { noHelpdesk } from '../../../jobs/no-helpdesk.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -14,7 +14,7 @@ type Deps = {
   clock: Pick<Clock, 'now'>
 }
 
-type Account = { instance: InstanceName; ownerTag: string }
+type Account = { instance: InstanceName; ownerTag: string; actor: Caller }
 
 export class ContactRepairs {
   readonly #deps: Deps
@@ -24,11 +24,12 @@ export class ContactRepairs {
   }
 
   /** The account need not be connected: what the network stated of its people is stored. */
-  async start({ instance, ownerTag }: Account, params: RepairParams): Promise<AddedJob> {
+  async start({ instance, ownerTag, actor }: Account, { dryRun }: { dryRun: boolean }): Promise<AddedJob> {
     const { jobs, hasHelpdesk, clock } = this.#deps
     if (!(await hasHelpdesk(instance))) throw noHelpdesk(instance)
-    const audit = { at: clock.now(), actor: 'api', action: 'contacts.repair', instance, ownerTag } as const
-    const metadata = { dry_run: params.dryRun }
-    return jobs.add(instance, { type: 'contacts_repair', params }, [{ ...audit, metadata, key: randomUUID() }])
+    const audit = { at: clock.now(), actor, action: 'contacts.repair', instance, ownerTag } as const
+    const metadata = { dry_run: dryRun }
+    const order = { type: 'contacts_repair', params: { dryRun, actor } } as const
+    return jobs.add(instance, order, [{ ...audit, metadata, key: randomUUID() }])
   }
 }

@@ -1,7 +1,7 @@
 // Writes an audit entry before each merge of a repair. After a crash the entries tell what the job has merged before.
 
 import type { InstanceName } from '../../../core/ids.ts'
-import type { RepairFinding } from '../../../core/jobs/contacts-jobs.ts'
+import type { RepairFinding, RepairParams } from '../../../core/jobs/contacts-jobs.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { AuditStore } from '../../../storage/stores/ledger/audit-store.ts'
 import type { ContactPair } from './find-pairs.ts'
@@ -13,7 +13,7 @@ type Deps = {
 }
 
 /** The job that merges. */
-export type MergingJob = { id: string; instance: InstanceName }
+export type MergingJob = { id: string; instance: InstanceName; params: Pick<RepairParams, 'actor'> }
 
 export class MergeLog {
   readonly #deps: Deps
@@ -23,10 +23,11 @@ export class MergeLog {
   }
 
   /** Before the merge: an entry must not be missing because of a crash after it. A repetition by the same job adds no entry. */
-  async note({ id, instance }: MergingJob, { keep, drop, reason }: ContactPair): Promise<void> {
+  async note({ id, instance, params }: MergingJob, { keep, drop, reason }: ContactPair): Promise<void> {
     const { audit, clock, ownerTagOf } = this.#deps
+    const { actor = 'api' } = params
     await audit.append({
-      ...{ at: clock.now(), actor: 'api', action: 'contact.merge', instance, ownerTag: ownerTagOf(instance) },
+      ...{ at: clock.now(), actor, action: 'contact.merge', instance, ownerTag: ownerTagOf(instance) },
       ...{ target: String(keep.id), metadata: { merged: drop.id, reason, job: id } },
       key: `${keyOf(id)}${keep.id}|${drop.id}`,
     })

@@ -30,6 +30,8 @@ type Deps = {
   accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf' | 'exists'>
   /** Whether a stored row may still be withdrawn, because its callback has no answer yet. */
   isUndecided: (id: RowId) => boolean
+  /** Called when the instance has more or fewer rows than before. */
+  onCounted?: ((instance: InstanceName) => void) | undefined
   clock: Clock
   log: Log
 }
@@ -43,9 +45,10 @@ export class OutboxWorker implements PerInstance {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    const { clock, attempts, outcomes } = deps
+    const { clock, attempts, outcomes, onCounted } = deps
     this.#queues = new ChatQueues({
       clock,
+      onCounted,
       work: (instance, { id, row: fresh }, signal) =>
         attempts.attempt({ instance, id, fresh, slots: this.#accountOf(instance).slots, signal }),
       onResting: (ids) => {
@@ -141,6 +144,11 @@ export class OutboxWorker implements PerInstance {
   counts(): { pending: number; lanes: number; longestLane: number } {
     const { rows, chats, longest } = this.#queues.counts()
     return { pending: rows, lanes: chats, longestLane: longest }
+  }
+
+  /** How many rows of the instance are not sent yet; from memory. */
+  countOf(instance: InstanceName): number {
+    return this.#queues.size(instance)
   }
 
   /** The account logged in, became ready to send, or stopped being so. */

@@ -50,11 +50,10 @@ export class HelpdeskLabelWriter {
     const visible: string[] = []
     for (const title of add) if (await titles.ensure(target.destination, title)) visible.push(title)
     const next = [...left.filter((title) => !remove.includes(comparedForm(title))), ...visible]
-    if (new Set(next).symmetricDifference(new Set(raw)).size > 0) {
-      writes.begin(at, raw, next)
-      await target.helpdesk.setLabels(conversationId, next)
-    }
-    writes.settled(at)
+    const isChanged = new Set(next).symmetricDifference(new Set(raw)).size > 0
+    const write = isChanged ? writes.begin(at, raw, next) : null
+    if (write) await target.helpdesk.setLabels(conversationId, next)
+    writes.settled(at, write)
     return { titles: formsOf(next), isComplete: visible.length === add.length }
   }
 }

@@ -23,7 +23,7 @@ test('a callback that the helpdesk repeats does not undo what an agent changed s
   const writes = new LabelWrites({ clock: systemClock })
   writes.begin(at, ['a'], ['a', 'b'])
   hear(writes, ['a', 'x'], ['a', 'b'])
-  writes.settled(at)
+  writes.settled(at, null)
   hear(writes, ['a', 'x'], ['a', 'b'])
   assert.deepEqual(writes.restored(at, ['a']), ['a'])
 })
@@ -34,6 +34,17 @@ test('a label that an agent set or removed before our write is known as undone u
   hear(writes, ['c', 'x'], ['a', 'b', 'c'])
   assert.deepEqual(writes.restored(at, ['a', 'b', 'c']), ['b', 'c', 'x'])
   assert.deepEqual(writes.restored({ ...at, conversationId: 8 }, ['a']), ['a'])
-  writes.settled(at)
+  writes.settled(at, writes.begin(at, ['a', 'b', 'c'], ['b', 'c', 'x']))
   assert.deepEqual(writes.restored(at, ['a', 'b', 'c']), ['a', 'b', 'c'])
+})
+
+test('what a write has undone stays known when its callback comes before its answer', () => {
+  const writes = new LabelWrites({ clock: systemClock })
+  const write = writes.begin(at, ['a'], ['a', 'b'])
+  hear(writes, ['x'], ['a', 'b'])
+  writes.settled(at, write)
+  assert.deepEqual(writes.restored(at, ['a', 'b']), ['b', 'x'])
+  // An agent has made the change again, so there is nothing to write.
+  writes.settled(at, null)
+  assert.deepEqual(writes.restored(at, ['a', 'b']), ['a', 'b'])
 })

@@ -10,16 +10,16 @@ import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 
 type At = { destination: DestinationKey; conversationId: number }
-type Write = { seen: readonly string[]; written: readonly string[] }
-/** Changes of agents that our write has undone. */
-type Undone = { added: readonly string[]; removed: readonly string[] }
+type LabelWrite = { seen: readonly string[]; written: readonly string[] }
+/** Changes of agents that a write of ours has undone. */
+type Undone = { added: readonly string[]; removed: readonly string[]; by: LabelWrite }
 
 const maxRemembered = 5000
 /** Callbacks come within seconds, or after some minutes of repetitions. */
 const rememberedMs = 10 * 60_000
 
 export class LabelWrites {
-  readonly #writes: BoundedMap<Write>
+  readonly #writes: BoundedMap<LabelWrite>
   readonly #undone: BoundedMap<Undone>
 
   constructor({ clock }: { clock: Clock }) {
@@ -28,8 +28,10 @@ export class LabelWrites {
   }
 
   /** The service is about to replace the labels that it has seen. */
-  begin(at: At, seen: readonly string[], written: readonly string[]): void {
-    this.#writes.set(keyOf(at), { seen, written })
+  begin(at: At, seen: readonly string[], written: readonly string[]): LabelWrite {
+    const write = { seen, written }
+    this.#writes.set(keyOf(at), write)
+    return write
   }
 
   /** A callback tells of a change: perhaps of our own write, and then of what it has undone. */
@@ -40,7 +42,7 @@ export class LabelWrites {
     this.#writes.delete(keyOf(at))
     const added = before.filter((title) => !write.seen.includes(title) && !write.written.includes(title))
     const removed = write.seen.filter((title) => write.written.includes(title) && !before.includes(title))
-    if (added.length + removed.length > 0) this.#undone.set(keyOf(at), { added, removed })
+    if (added.length + removed.length > 0) this.#undone.set(keyOf(at), { added, removed, by: write })
   }
 
   /** The labels as agents have left them, given those that the helpdesk shows. */
@@ -49,8 +51,10 @@ export class LabelWrites {
     return [...new Set([...shown, ...added])].filter((title) => !removed.includes(title))
   }
 
-  /** What was undone is at the helpdesk again. */
-  settled(at: At): void {
+  /** What was undone is at the helpdesk again, with this write or, when it is null, without one. */
+  settled(at: At, write: LabelWrite | null): void {
+    // The callback of a write may come before its answer: what this write has undone is not at the helpdesk yet.
+    if (write && this.#undone.get(keyOf(at))?.by === write) return
     this.#undone.delete(keyOf(at))
   }
 }

@@ -36,10 +36,10 @@ export function addAdoptRoutes(app: HttpApp, { instances, adoptions }: AdoptDeps
         response: responses({ 202: StartedJob }, 404, 409, 500),
       },
     },
-    async ({ params, body }, reply) => {
+    async ({ params, body, actor }, reply) => {
       const { name: instance, ownerTag } = instances.get(params.name).record
       const order = { from: body.from, dryRun: body.dry_run ?? true }
-      return reply.code(202).send(toStartedJob(await adoptions.start({ instance, ownerTag }, order)))
+      return reply.code(202).send(toStartedJob(await adoptions.start({ instance, ownerTag, actor }, order)))
     },
   )
 }

@@ -44,10 +44,10 @@ export function addContactsImportRoute(app: HttpApp, { instances, imports }: Con
         response: responses({ 202: StartedJob }, 404, 409),
       },
     },
-    async ({ params, body }, reply) => {
+    async ({ params, body, actor }, reply) => {
       const { name: instance, ownerTag, state } = instances.get(params.name).record
       const asked = { only: body?.only ?? null, create: body?.create ?? false }
-      const { job } = await imports.start({ instance, ownerTag, state }, asked)
+      const { job } = await imports.start({ instance, ownerTag, state, actor }, asked)
       return reply.code(202).send(toStartedJob(job))
     },
   )

@@ -37,9 +37,9 @@ export function addContactsRepairRoute(app: HttpApp, { instances, repairs }: Con
         response: responses({ 202: StartedJob }, 404, 409),
       },
     },
-    async ({ params, body }, reply) => {
+    async ({ params, body, actor }, reply) => {
       const { name: instance, ownerTag } = instances.get(params.name).record
-      const { job } = await repairs.start({ instance, ownerTag }, { dryRun: body?.dry_run ?? true })
+      const { job } = await repairs.start({ instance, ownerTag, actor }, { dryRun: body?.dry_run ?? true })
       return reply.code(202).send(toStartedJob(job))
     },
   )

@@ -64,6 +64,8 @@ export class InstanceStore {
       query.deleteFrom('inbox').where('instance', '=', row.name),
       query.deleteFrom('history_messages').where('instance', '=', row.name),
       query.deleteFrom('history_chats').where('instance', '=', row.name),
+      query.deleteFrom('state_changes').where('instance', '=', row.name),
+      query.deleteFrom('last_messages').where('instance', '=', row.name),
       ...(isResumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
       auditInsert(this.#database, audit),
     )
@@ -138,6 +140,8 @@ export class InstanceStore {
       query.deleteFrom('labels').where('instance', '=', name),
       query.deleteFrom('labelled_chats').where('instance', '=', name),
       query.deleteFrom('label_agreements').where('instance', '=', name),
+      query.deleteFrom('state_changes').where('instance', '=', name),
+      query.deleteFrom('last_messages').where('instance', '=', name),
       ...jobRemovals(this.#database, name),
       ...(keep ? [query.insertInto('kept_sessions').values(toKeptSessionColumns(keep))] : []),
       auditInsert(this.#database, audit),

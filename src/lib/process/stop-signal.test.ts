@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
-import { RecordedLog } from '../../test/harness/logs.ts'
-import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { RecordedLog } from '../../../test/harness/logs.ts'
+import { ManualClock } from '../../../test/harness/manual-clock.ts'
 import { firstStopSignal } from './stop-signal.ts'
 
 /** A process that only hears. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { waitUntil } from '../../test/harness/wait-until.ts'
+import { waitUntil } from '../../../test/harness/wait-until.ts'
 import { identifyProcess, isCertainlyDead } from './process-identity.ts'
 
 const skip = process.platform === 'linux' ? false : 'needs /proc'

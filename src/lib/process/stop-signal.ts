@@ -1,8 +1,8 @@
 // The stop signals of the process: the first asks for an orderly stop, the second ends the process.
 
 import type { EventEmitter } from 'node:events'
-import type { Clock } from './clock.ts'
-import type { Log } from './log.ts'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
 
 /** Ctrl+C and many supervisors send a signal to every process, and npm passes its own on: the service gets it twice. */
 const echoMs = 2000

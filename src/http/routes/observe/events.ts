@@ -1,0 +1,99 @@
+// GET /api/events: what happens, as server-sent events.
+
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Type } from 'typebox'
+import type { LiveHub, LiveSink } from '../../../live/live-hub.ts'
+import type { FastifyRequest } from 'fastify'
+import type { HttpApp } from '../../http-app.ts'
+import { responses } from '../../schemas.ts'
+
+export type EventsDeps = { hub: Pick<LiveHub, 'assertRoom' | 'join' | 'dismiss' | 'close'> }
+
+/** Calls `over` when the request would not be let in any more; returns how to stop. */
+export type WatchAccess = (request: FastifyRequest, over: () => void) => () => void
+
+/** How long a listener may take to read the end of its stream. */
+const lingerMs = 1000
+
+const description =
+  'Every event has a kind (event), a line of JSON (data) and, except for reset and bye, an id. ' +
+  'hello comes first: version and boot_id of the process. ' +
+  'instance: a row of GET /api/overview, or name and deleted. ' +
+  'qr: name, available and expires_at. ' +
+  'destination: destination, and held with reason, since and cure, or null. ' +
+  'job: a job as GET /api/jobs/{id} shows it, without its result. ' +
+  'delivery: id, instance, event, status and attempts of a delivery that has ended. ' +
+  'alert: ts, level, message and instance of a new warning of the log. ' +
+  'instance and job come at most once a second for each instance and job. ' +
+  'With the header Last-Event-ID, the stream goes on after that event. reset says that events in between are not known any ' +
+  'more: read everything again. The last 500 events are kept, and none while no listener was connected for a minute. ' +
+  'bye is the last event: stopping, slow (more than 256 KB were not read) or expired (the session has ended). ' +
+  'A comment comes every 15 s. At most 32 listeners are served.'
+
+export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: WatchAccess): void {
+  app.get(
+    '/api/events',
+    {
+      // A HEAD request would open a stream that has no body.
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'listenToEvents',
+        tags: ['observability'],
+        summary: 'What happens, as server-sent events',
+        description,
+        produces: ['text/event-stream'],
+        response: responses({ 200: Type.String() }, 503),
+      },
+    },
+    (request, reply) => {
+      hub.assertRoom()
+      reply.headers({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        // Otherwise nginx collects events before it passes them on.
+        'x-accel-buffering': 'no',
+      })
+      // From here on the connection belongs to the stream. The limit for reading an answer does not fit an endless one.
+      reply.hijack()
+      const { raw } = reply
+      raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+      const sink = sinkOf(raw, request.raw.socket)
+      const leave = hub.join(sink, lastEventId(request.headers['last-event-id']))
+      const unwatch = watchAccess(request, () => {
+        hub.dismiss(sink, 'expired')
+      })
+      raw.once('close', () => {
+        leave()
+        unwatch()
+      })
+    },
+  )
+  app.addHook('preClose', (done) => {
+    hub.close()
+    done()
+  })
+}
+
+function lastEventId(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && header !== '' ? header : undefined
+}
+
+function sinkOf(raw: ServerResponse, socket: Socket): LiveSink {
+  // A connection that breaks is noticed by its end.
+  raw.on('error', () => undefined)
+  return {
+    write: (text) => void raw.write(text),
+    get waiting() {
+      return raw.writableLength
+    },
+    end(text) {
+      raw.end(text, () => {
+        socket.destroySoon()
+      })
+      socket.setTimeout(lingerMs, () => {
+        socket.destroy()
+      })
+    },
+  }
+}

@@ -1,0 +1,21 @@
+// The routes behind the pages of the dashboard that show what goes on.
+
+import type { HttpApp } from '../../http-app.ts'
+import { addEventsRoute } from './events.ts'
+import type { EventsDeps, WatchAccess } from './events.ts'
+import { addOverviewRoute } from './overview.ts'
+import type { OverviewDeps } from './overview.ts'
+import { addStatesRoute } from './states.ts'
+import type { StatesDeps } from './states.ts'
+
+export type ObserveDeps = { events: EventsDeps; overview: OverviewDeps; states: StatesDeps }
+
+export function addObserveRoutes(
+  app: HttpApp,
+  { events, overview, states }: ObserveDeps,
+  watchAccess: WatchAccess,
+): void {
+  addOverviewRoute(app, overview)
+  addStatesRoute(app, states)
+  addEventsRoute(app, events, watchAccess)
+}

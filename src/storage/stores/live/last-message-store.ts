@@ -1,0 +1,34 @@
+// When each instance last received and sent a message.
+
+import type { InstanceName } from '../../../core/ids.ts'
+import type { LastMessageTimes } from '../../../core/live.ts'
+import type { Database } from '../../database.ts'
+import { FencedWriter } from '../fenced-writer.ts'
+
+export class LastMessageStore {
+  readonly #database: Database
+  readonly #writer: FencedWriter
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#writer = new FencedWriter(database, epoch)
+  }
+
+  async find(instance: InstanceName): Promise<LastMessageTimes | undefined> {
+    const query = this.#database.query.selectFrom('last_messages').select(['in_at', 'out_at'])
+    const [row] = await this.#database.read(query.where('instance', '=', instance))
+    return row && { inAt: row.in_at, outAt: row.out_at }
+  }
+
+  /** Takes the place of what was stored for these instances. */
+  async put(times: ReadonlyMap<InstanceName, LastMessageTimes>): Promise<void> {
+    const { query } = this.#database
+    const puts = [...times].map(([instance, { inAt: in_at, outAt: out_at }]) =>
+      query
+        .insertInto('last_messages')
+        .values({ instance, in_at, out_at })
+        .onConflict((known) => known.column('instance').doUpdateSet({ in_at, out_at })),
+    )
+    if (puts.length > 0) await this.#writer.write(...puts)
+  }
+}

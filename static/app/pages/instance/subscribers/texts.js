@@ -1,0 +1,47 @@
+// The words of the subscribers.
+
+/** @satisfies {import('../../../lib/languages.js').Texts<Record<string, string>>} */
+export const texts = {
+  en: {
+    title: 'Subscribers of lifecycle events',
+    hint: 'Programs that the service tells when the state of the instance changes.',
+    subscriber: 'Subscriber {number}',
+    address: 'Address',
+    addressHint: 'It begins with https, or with http to a private address.',
+    allEvents: 'All events',
+    someEvents: '{count} of {all} events',
+    eventsHint: 'Without a choice, the subscriber gets all events.',
+    remove: 'Remove the subscriber',
+    add: 'Add a subscriber',
+    single: 'One address for all events',
+    singleHint: 'It counts while there is no subscriber. Empty: none.',
+  },
+  'pt-BR': {
+    title: 'Assinantes dos eventos',
+    hint: 'Programas que o serviço avisa quando o estado da instância muda.',
+    subscriber: 'Assinante {number}',
+    address: 'Endereço',
+    addressHint: 'Começa com https, ou com http para um endereço privado.',
+    allEvents: 'Todos os eventos',
+    someEvents: '{count} de {all} eventos',
+    eventsHint: 'Sem escolha, o assinante recebe todos os eventos.',
+    remove: 'Remover o assinante',
+    add: 'Adicionar um assinante',
+    single: 'Um endereço para todos os eventos',
+    singleHint: 'Vale enquanto não há assinante. Vazio: nenhum.',
+  },
+  es: {
+    title: 'Suscriptores de los eventos',
+    hint: 'Programas a los que el servicio avisa cuando cambia el estado de la instancia.',
+    subscriber: 'Suscriptor {number}',
+    address: 'Dirección',
+    addressHint: 'Empieza por https, o por http a una dirección privada.',
+    allEvents: 'Todos los eventos',
+    someEvents: '{count} de {all} eventos',
+    eventsHint: 'Sin elección, el suscriptor recibe todos los eventos.',
+    remove: 'Quitar el suscriptor',
+    add: 'Añadir un suscriptor',
+    single: 'Una dirección para todos los eventos',
+    singleHint: 'Vale mientras no hay suscriptores. Vacía: ninguna.',
+  },
+}

@@ -1,0 +1,47 @@
+// The texts of the steps that link the phone and try the first messages.
+
+/** @satisfies {import('../../../lib/languages.js').Texts<Record<string, string>>} */
+export const texts = {
+  en: {
+    title: 'Link the phone',
+    linked: 'The account {phone} is linked.',
+    noInstance: 'There is no instance called {name}. It may not be created yet.',
+    tryTitle: 'Write to this number now',
+    writeIn: 'Write a message to {phone} from another phone.',
+    cameIn: 'The helpdesk has it.',
+    writeOut: 'Answer it in the helpdesk.',
+    wentOut: 'WhatsApp has it.',
+    waiting: 'Waiting …',
+    done: 'Both directions work. {name} is set up.',
+    toInstance: 'To the instance',
+    skip: 'Later: to the instance',
+  },
+  'pt-BR': {
+    title: 'Vincular o telefone',
+    linked: 'A conta {phone} está vinculada.',
+    noInstance: 'Não há instância chamada {name}. Talvez ainda não tenha sido criada.',
+    tryTitle: 'Escreva para este número agora',
+    writeIn: 'Escreva uma mensagem para {phone} de outro telefone.',
+    cameIn: 'A central a recebeu.',
+    writeOut: 'Responda na central.',
+    wentOut: 'O WhatsApp a recebeu.',
+    waiting: 'Aguardando …',
+    done: 'As duas direções funcionam. {name} está pronta.',
+    toInstance: 'Para a instância',
+    skip: 'Depois: para a instância',
+  },
+  es: {
+    title: 'Vincular el teléfono',
+    linked: 'La cuenta {phone} está vinculada.',
+    noInstance: 'No hay ninguna instancia llamada {name}. Quizá aún no se ha creado.',
+    tryTitle: 'Escriba a este número ahora',
+    writeIn: 'Escriba un mensaje a {phone} desde otro teléfono.',
+    cameIn: 'La mesa de ayuda lo tiene.',
+    writeOut: 'Respóndalo en la mesa de ayuda.',
+    wentOut: 'WhatsApp lo tiene.',
+    waiting: 'Esperando …',
+    done: 'Las dos direcciones funcionan. {name} está lista.',
+    toInstance: 'A la instancia',
+    skip: 'Después: a la instancia',
+  },
+}

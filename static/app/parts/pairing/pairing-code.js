@@ -1,0 +1,45 @@
+// A code to type on the phone, for those who cannot scan.
+
+import { call, path } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { fill, useTexts } from '../../lib/languages.js'
+import { Failure, useAction } from '../action-button.js'
+import { useState } from '../../vendor/hooks.js'
+import { texts } from './texts.js'
+
+/** @param {{ name: string }} props */
+export function PairingCode({ name }) {
+  const t = useTexts(texts)
+  const [code, setCode] = useState(/** @type {{ code: string, expires_in_seconds: number } | null} */ (null))
+  const { isBusy, failure, run } = useAction()
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget))
+    const phone = String(form.get('phone')).replaceAll(/[\s().-]/g, '')
+    run(async () => {
+      setCode(null)
+      setCode(await call('POST', path`instances/${name}/pairing-code`, { phone }))
+    })
+  }
+  return html`<details>
+    <summary>${t.codeInstead}</summary>
+    <form onSubmit=${submit} class="fields">
+      <label>
+        ${t.phone}
+        <input name="phone" type="tel" required autocomplete="off" aria-describedby="phone-hint" />
+      </label>
+      <p id="phone-hint" class="hint">${t.phoneHint}</p>
+      <${Failure} failure=${failure} />
+      <div class="actions">
+        <button type="submit" class="quiet" aria-disabled=${isBusy ? 'true' : null}>${t.askCode}</button>
+      </div>
+    </form>
+    <div aria-live="polite">
+      ${
+        code &&
+        html`<p class="pairing-code"><code>${code.code}</code></p>
+          <p>${fill(t.typeCode, { seconds: code.expires_in_seconds })}</p>`
+      }
+    </div>
+  </details>`
+}

@@ -1,0 +1,74 @@
+// The overview in a real browser: what needs the operator, a card for each instance, and changes without a reload.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { Database } from '../../../src/storage/database.ts'
+import { AgentWorld } from '../../harness/agent-world.ts'
+import { withoutBrowser } from '../../harness/browser.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
+import { Service } from '../../harness/service.ts'
+import { DashboardView } from './harness/dashboard-view.ts'
+
+const card = (page: Page, name: string) => {
+  const list = page.getByRole('region', { name: 'Instances' }).getByRole('listitem')
+  return list.filter({ has: page.getByRole('link', { name, exact: true }) })
+}
+
+describe('the overview', { skip: withoutBrowser }, () => {
+  test('follows messages, connections and a helpdesk that takes nothing', async () => {
+    await using world = await AgentWorld.open({ accounts: 2 })
+    await using view = await DashboardView.open(world)
+    const { page } = view
+    const n0 = card(page, 'n0')
+    await page.getByText('2 of 2 ready').waitFor()
+    await page.getByText('Nothing needs you. Messages flow.').waitFor()
+    assert.match((await n0.textContent()) ?? '', /Ready.*Last message innever/s)
+
+    await world.arrived(world.bob.text(world.phone, 'hello'))
+    await n0.getByText('this minute').waitFor()
+
+    await world.disconnect()
+    await page.getByText('1 of 2 ready').waitFor()
+    await world.reconnect()
+    await page.getByText('2 of 2 ready').waitFor()
+
+    await world.helpdesk.fault({ kind: 'wrong_token' })
+    world.bob.text(world.phone, 'is anybody there')
+    const needs = page.getByRole('region', { name: 'Needs you' })
+    await needs.getByText('The helpdesk takes nothing').waitFor()
+    await needs.getByText('What to do:').waitFor()
+    await n0.getByText('Waiting for the helpdesk! 1').waitFor()
+    view.assertNoProblems()
+  })
+
+  test('200 instances take less than 200 ms of script, and can be filtered', async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `shop-${index}`)
+    const seed = async (database: Database) => {
+      for (const [index, name] of names.entries()) {
+        const state = index % 10 === 0 ? ('logged_out' as const) : ('disconnected' as const)
+        await database.write(database.query.insertInto('instances').values(sampleInstanceColumns(name, { state })))
+      }
+    }
+    await using service = await Service.start({ seed })
+    await using view = await DashboardView.open({ service }, '/new-instance')
+    const { page } = view
+    const client = await page.context().newCDPSession(page)
+    await client.send('Performance.enable')
+    const scriptMs = async () => {
+      const { metrics } = await client.send('Performance.getMetrics')
+      return 1000 * (metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? NaN)
+    }
+    const before = await scriptMs()
+    await view.goTo('/')
+    await page.getByText('200 of 200 instances').waitFor()
+    const took = (await scriptMs()) - before
+    assert.ok(took < 200, `${took} ms`)
+    await page.getByLabel('Name').fill('SHOP-17')
+    await page.getByText('11 of 200 instances').waitFor()
+    await page.getByLabel('State').selectOption('logged_out')
+    await page.getByText('1 of 200 instances').waitFor()
+    assert.ok(await card(page, 'shop-170').isVisible())
+    view.assertNoProblems()
+  })
+})
