@@ -97,7 +97,12 @@ describe('npm run demo', () => {
     const { host } = new URL(url)
     assert.equal((await post('write', { text: 'x' }, { origin: 'https://evil.example' })).status, 403)
     assert.equal((await requestRaw(url, { path: '/events', headers: { host: 'evil.example' } })).status, 403)
-    for (const path of ['/static/../package.json', '/static/%2e%2e/README.md', '/demo/run.ts', '/static/app']) {
+    for (const path of [
+      '/static/../package.json',
+      '/static/%2e%2e/README.md',
+      '/demo/run.ts',
+      '/sim/helpdesk/view/view.css',
+    ]) {
       assert.equal((await requestRaw(url, { path, headers: { host } })).status, 404, path)
     }
     const refused: [string, object, RegExp][] = [
