@@ -10,8 +10,11 @@ type Texts = Record<string, Record<string, string>>
 
 const languages = ['en', 'pt-BR', 'es']
 
-/** Texts that are the same in all languages: names, and codes of the API. */
-const sameEverywhere = new Set(['Causeway', 'Node.js', 'SQLite', 'PostgreSQL', 'Chatwoot', 'WhatsApp'])
+/** Texts that are the same in all languages: names, and units. */
+const sameEverywhere = new Set([
+  ...['Causeway', 'Node.js', 'SQLite', 'PostgreSQL', 'Chatwoot', 'WhatsApp'],
+  ...['{ms} ms', '{s} s'],
+])
 
 const files = globSync(['static/**/texts.js', 'demo/**/texts.js'])
 
