@@ -71,7 +71,8 @@ export const errorsPlan: Plan = {
     'token as query parameter': async ({ helpdesk, tokens }) => {
       const token = tokens['<admin token>'] ?? ''
       const response = await fetch(`${helpdesk.url}/api/v1/accounts/1/contacts?api_access_token=${token}`)
-      return { status: response.status, answer: await response.json() }
+      const answer: unknown = await response.json()
+      return { status: response.status, answer }
     },
     'contacts/search 104 times within a minute, X-Forwarded-For 203.0.113.9': search,
     'the same at that moment from loopback': async ({ admin }) => ({
