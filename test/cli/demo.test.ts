@@ -80,10 +80,12 @@ describe('npm run demo', () => {
       ['Is my bike ready?', 'Yes!'],
     )
     const since = performance.now()
-    running.send('SIGINT')
-    // npm passes the signal of the terminal on, so it comes twice.
-    running.send('SIGINT')
+    // npm passes the signal of the terminal on, so it comes more than once.
+    const again = setInterval(() => {
+      running.send('SIGINT')
+    }, 1)
     const { code } = await running.ended()
+    clearInterval(again)
     const tookMs = performance.now() - since
     assert.equal(code, 130)
     assert.ok(tookMs < 1000, `it took ${Math.round(tookMs)} ms`)
@@ -96,7 +98,7 @@ describe('npm run demo', () => {
     const { url, post } = demo
     const { host } = new URL(url)
     assert.equal((await post('write', { text: 'x' }, { origin: 'https://evil.example' })).status, 403)
-    assert.equal((await requestRaw(url, { path: '/events', headers: { host: 'evil.example' } })).status, 403)
+    assert.equal((await requestRaw(url, { path: '/qr.png', headers: { host: 'evil.example' } })).status, 403)
     for (const path of [
       '/static/../package.json',
       '/static/%2e%2e/README.md',

@@ -33,7 +33,7 @@ function InstanceCard({ snapshot: { bridge, broken } }) {
       : bridge.state === 'ready'
         ? ['good', '●', t.stateReady]
         : ['warn', '○', bridge.state === 'qr_pending' ? t.stateQr : fill(t.stateOther, { state: bridge.state })]
-  return html`<div class="card instance">
+  return html`<div class="card account">
     <div><strong>${bridge.name}</strong> <span class="soft">${bridge.phone}</span></div>
     <span class=${`badge ${look}`} role="status"><span aria-hidden="true">${sign}</span> ${state}</span>
   </div>`

@@ -34,7 +34,7 @@ export function QrCard({ snapshot, attempt }) {
       else setScanning(false)
     })
   }
-  return html`<div class="qr card">
+  return html`<div class="code card">
     <h3>${t.qrTitle}</h3>
     ${picture === '' ? html`<p class="placeholder" aria-busy="true">${t.loading}</p>` : html`<img src=${picture} alt=${t.qrAlt} width="240" height="240" />`}
     <button type="button" class="scan" disabled=${picture === '' || isScanning} onClick=${scan}>

@@ -31,11 +31,11 @@ export function Steps({ snapshot, onOwn }) {
   ]
   const current = done.indexOf(false)
   const names = [t.step1, t.step2, t.step3, t.step4, t.step5, t.step6]
-  return html`<ol class="steps" aria-label=${t.steps}>
+  return html`<ol class="story" aria-label=${t.steps}>
     ${names.map(
       (name, index) =>
         html`<li key=${name} class=${done[index] ? 'done' : ''} aria-current=${index === current ? 'step' : null}>
-          <span class="sign" aria-hidden="true">${done[index] ? '✓' : index + 1}</span>
+          <span class="number" aria-hidden="true">${done[index] ? '✓' : index + 1}</span>
           ${index === names.length - 1 ? html`<button type="button" onClick=${onOwn}>${name}</button>` : ` ${name}`}
         </li>`,
     )}
