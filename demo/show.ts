@@ -12,6 +12,9 @@ import type { Stage } from './stage.ts'
 import { DemoError } from './demo-error.ts'
 import { readQr } from '../sim/control/read-qr.ts'
 
+/** Between two codes there is none for a moment. */
+const renewQrMs = 3000
+
 export class Show {
   readonly stage: Stage
   readonly passages: Passages
@@ -21,6 +24,7 @@ export class Show {
   readonly breakages: Breakages
   readonly watch: BridgeWatch
   readonly #receivedAt = new Map<string, number>()
+  #qrSeenAt: number | null = null
 
   constructor(stage: Stage, pauses: Pauses) {
     this.stage = stage
@@ -44,13 +48,27 @@ export class Show {
   async qrPicture(): Promise<Buffer | null> {
     if (!this.stage.bridge.isReady) return null
     const { status, bytes } = await this.stage.api.ask('GET', `/api/instances/${instance}/qr?format=png`)
-    return status === 200 ? bytes : null
+    if (status === 200) {
+      this.#qrSeenAt = Date.now()
+      return bytes
+    }
+    await this.#renewQr()
+    return null
+  }
+
+  /** The service offers codes for two minutes. A visitor may come later. */
+  async #renewQr(): Promise<void> {
+    if (this.#qrSeenAt === null || Date.now() - this.#qrSeenAt < renewQrMs) return
+    this.#qrSeenAt = Date.now()
+    await this.stage.api.ask('POST', `/api/instances/${instance}/refresh-qr`)
   }
 
   /** The camera of the shop's phone reads the picture. Resolves when the account is ready. */
   async scan(): Promise<void> {
     const picture = await this.qrPicture()
     if (!picture) throw new DemoError('There is no QR code to scan: the account is linked already, or still starting.')
+    // The account is being linked, so it needs no other code.
+    this.#qrSeenAt = null
     await this.stage.phone.scan(readQr(picture))
     await this.ready()
   }
