@@ -63,7 +63,7 @@ describe('npm run demo', () => {
     assert.deepEqual(await readdir(own.place), [])
   })
 
-  test('links, carries a message in both directions, and ends within a second of Ctrl+C without a file', async () => {
+  test('links, carries a message in both directions, and ends with Ctrl+C without a grace and without a file', async () => {
     await using own = await ownPlace()
     await using demo = await openDemo(own.place)
     const { running, url, post } = demo
@@ -88,7 +88,8 @@ describe('npm run demo', () => {
     clearInterval(again)
     const tookMs = performance.now() - since
     assert.equal(code, 130)
-    assert.ok(tookMs < 1000, `it took ${Math.round(tookMs)} ms`)
+    // A tenth of a second on a quiet machine. The grace of the service would take 12 s.
+    assert.ok(tookMs < 5000, `it took ${Math.round(tookMs)} ms`)
     assert.deepEqual(await readdir(own.place), [])
   })
 
