@@ -35,7 +35,7 @@ const carriers = [
 ]
 
 export function kindOfAddress(text: string): AddressKind {
-  const address = text.replace(/%.*$/, '')
+  const [address = ''] = text.split('%', 1)
   if (isIPv4(address)) return kindOfIpv4(address)
   if (!isIPv6(address)) return 'never'
   const groups = groupsOf(address)
@@ -50,7 +50,7 @@ export function kindOfAddress(text: string): AddressKind {
 
 /** The addresses that one client can have: an IPv4 address, or 64 bits of an IPv6 address. Another text stands for itself. */
 export function networkOfClient(text: string): string {
-  const address = text.replace(/%.*$/, '')
+  const [address = ''] = text.split('%', 1)
   if (!isIPv6(address)) return text
   const groups = groupsOf(address)
   const isMapped = groups.slice(0, 6).join() === '0,0,0,0,0,65535'
