@@ -161,7 +161,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ownChanges: outbound.ownChanges,
     helpdeskDatabase,
     sessionOf: (instance) => instances.find(instance)?.openSession,
-    isBusy: (instance) => inbound.inbound.isBusy(instance),
+    isBusy: (instance) => inbound.inbound.pendingOf(instance) > 0,
     targetOf: (instance) => inbound.destinations.find(instance),
   })
 

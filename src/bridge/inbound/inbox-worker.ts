@@ -106,11 +106,7 @@ export class InboxWorker implements PerInstance {
     this.#count(live, 1)
     // Many rows may be received while the stored ones are taken up. Each is read again in its turn.
     const kept = live.takingUp ? undefined : row
-    void this.#intake.run(instance, async () => {
-      const taken = kept ?? (await this.#stored.load(instance, id, live.stopping.signal))
-      if (taken) await this.#takeUp(taken, live)
-      else this.#count(live, -1)
-    })
+    void this.#intake.run(instance, () => (kept ? this.#takeUp(kept, live) : this.#takeUpStored(id, live)))
   }
 
   /** Takes up a row that is in the inbox if its commit succeeded. */
@@ -119,11 +115,7 @@ export class InboxWorker implements PerInstance {
     // Without a live instance the row is taken up with the others, when the instance is taken.
     if (!live) return
     this.#count(live, 1)
-    void this.#intake.run(instance, async () => {
-      const row = await this.#stored.load(instance, id, live.stopping.signal)
-      if (row) await this.#takeUp(row, live)
-      else this.#count(live, -1)
-    })
+    void this.#intake.run(instance, () => this.#takeUpStored(id, live))
   }
 
   /** Two records of a person became one, and so do the queues of the two chats. */
@@ -140,11 +132,6 @@ export class InboxWorker implements PerInstance {
   /** How many rows of the instance are not off the inbox yet. */
   pendingOf(instance: InstanceName): number {
     return this.#live.get(instance)?.pending ?? 0
-  }
-
-  /** Whether rows of the instance are not off the inbox yet. */
-  isBusy(instance: InstanceName): boolean {
-    return this.pendingOf(instance) > 0
   }
 
   queues(): { chats: number; longest: number } {
@@ -205,6 +192,12 @@ export class InboxWorker implements PerInstance {
       if (row) await this.#takeUp(row, live)
       else this.#count(live, -1)
     }
+  }
+
+  async #takeUpStored(id: RowId, live: LiveInstance): Promise<void> {
+    const row = await this.#stored.load(live.name, id, live.stopping.signal)
+    if (row) await this.#takeUp(row, live)
+    else this.#count(live, -1)
   }
 
   async #takeUp(row: InboxRow, live: LiveInstance): Promise<void> {

@@ -4,7 +4,7 @@ import { useEffect, useState } from '../vendor/hooks.js'
 import { apiUrl } from './api.js'
 
 /** @typedef {'hello' | 'instance' | 'qr' | 'destination' | 'job' | 'delivery' | 'alert' | 'reset'} LiveKind */
-/** @typedef {(data: any) => void} LiveListener */
+/** @typedef {(data: never) => void} LiveListener */
 
 /** @type {Map<LiveKind, Set<LiveListener>>} */
 const listeners = new Map()
@@ -33,7 +33,7 @@ export function connectLive() {
   })
   for (const kind of kinds) {
     opened.addEventListener(kind, (event) => {
-      const data = /** @type {unknown} */ (JSON.parse(/** @type {MessageEvent<string>} */ (event).data))
+      const data = /** @type {never} */ (JSON.parse(/** @type {MessageEvent<string>} */ (event).data))
       for (const listener of listeners.get(kind) ?? []) listener(data)
     })
   }

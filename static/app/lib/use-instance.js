@@ -35,8 +35,8 @@ export function useInstance(name) {
   useLive(['hello', 'reset'], reload, [reload])
   useLive(
     ['instance'],
-    (event) => {
-      if (event.name === name) setState({ data: { row: event.deleted ? undefined : event }, error: null })
+    (/** @type {Row | { name: string, deleted: true }} */ event) => {
+      if (event.name === name) setState({ data: { row: 'deleted' in event ? undefined : event }, error: null })
     },
     [name],
   )

@@ -26,7 +26,7 @@ export function QrCode({ name }) {
   useLive(['hello', 'reset'], reload, [reload])
   useLive(
     ['qr'],
-    (event) => {
+    (/** @type {{ name: string, available: boolean, expires_at: string | null }} */ event) => {
       if (event.name === name) setCode(event.available ? event.expires_at : null)
     },
     [name],
