@@ -210,6 +210,37 @@ describe('the stream', () => {
   })
 })
 
+describe('with a quarter of the connections taken by listeners', () => {
+  const few = { SERVICE_MAX_CONNECTIONS: '12' }
+
+  test('the next one is refused: the others are for callbacks and requests', async () => {
+    await using service = await Service.start({ environment: few })
+    const streams = await Promise.all(Array.from({ length: 3 }, () => EventStream.open(service.app.url)))
+    assertRefused(await service.get('/api/events'), 'SERVICE_TOO_MANY_LISTENERS', /3 listeners/)
+    for (const stream of streams) stream[Symbol.dispose]()
+  })
+
+  test('a browser that comes back takes the place of the connection that it lost', async () => {
+    await using service = await Service.start({ environment: few })
+    const { url } = service.app
+    const visitor = await DashboardVisitor.signIn(url)
+    const other = await DashboardVisitor.signIn(url)
+    const listenAs = ({ cookie }: DashboardVisitor) => EventStream.open(url, { headers: { authorization: '', cookie } })
+    using lost = await listenAs(visitor)
+    using second = await listenAs(visitor)
+    using token = await EventStream.open(url)
+    using refused = await listenAs(other)
+    assert.equal(refused.response.status, 503)
+    using back = await listenAs(visitor)
+    await back.next('hello')
+    await lost.next('bye', ({ reason }) => reason === 'full')
+    await lost.ends()
+    service.logs.log.warn('heard by the others')
+    for (const stream of [second, token, back]) await stream.next('alert')
+    assert.deepEqual(lost.of('alert'), [])
+  })
+})
+
 test('after kill -9 a listener with the old id is told to start anew', async () => {
   await using world = await ProcessWorld.open({ accounts: 1 })
   using before = await EventStream.open(await world.service.ready())
