@@ -199,7 +199,10 @@ describe('the stream', () => {
   test('refuses the thirty-third listener', async () => {
     await using service = await Service.start()
     const streams = await Promise.all(Array.from({ length: 32 }, () => EventStream.open(service.app.url)))
-    assertRefused(await service.get('/api/events'), 'SERVICE_TOO_MANY_LISTENERS', /32 listeners/)
+    const refused = await service.get('/api/events')
+    assertRefused(refused, 'SERVICE_TOO_MANY_LISTENERS', /32 listeners/)
+    assert.equal(refused.headers.get('retry-after'), '5')
+    assert.deepEqual(service.logs.withMessage('request failed'), [], 'a dashboard that asks again fills no log')
     streams[0]?.[Symbol.dispose]()
     await waitUntil('there is room again', async () => {
       const stream = await EventStream.open(service.app.url)
