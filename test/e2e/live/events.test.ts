@@ -219,6 +219,8 @@ describe('with a quarter of the connections taken by listeners', () => {
   test('the next one is refused: the others are for callbacks and requests', async () => {
     await using service = await Service.start({ environment: few })
     const streams = await Promise.all(Array.from({ length: 3 }, () => EventStream.open(service.app.url)))
+    using next = await EventStream.open(service.app.url)
+    assert.equal(next.response.status, 503)
     assertRefused(await service.get('/api/events'), 'SERVICE_TOO_MANY_LISTENERS', /3 listeners/)
     for (const stream of streams) stream[Symbol.dispose]()
   })
