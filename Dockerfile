@@ -1,4 +1,4 @@
-# The service as a container image for linux/amd64 and linux/arm64. docs/image.md says how to build and run it.
+# The service as a container image for linux/amd64 and linux/arm64. docs/deploying.md says how to build and run it.
 
 # The Node that package.json asks for. The image needs no other one.
 ARG NODE_VERSION=24.21.0

@@ -93,11 +93,10 @@ export class ImageWorkshop {
     return (await this.#buildah(['mount', container])).trim()
   }
 
-  /** If npm of this machine trusts an authority of its own, npm of the build does too, without a trace in the image. */
+  /** If Node of this machine trusts an authority of its own, npm of the build does too, without a trace in the image. */
   async #trust(): Promise<string[]> {
-    const { stdout } = await run('npm', ['config', 'get', 'cafile'])
-    const authority = stdout.trim()
-    if (authority === 'null' || authority === '') return []
+    const authority = process.env['NODE_EXTRA_CA_CERTS'] ?? ''
+    if (authority === '') return []
     const inside = '/run/npm/ca.pem'
     const settings = join(this.folder, 'npmrc')
     await writeFile(settings, `cafile=${inside}\n`)
