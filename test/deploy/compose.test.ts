@@ -18,7 +18,7 @@ type Compose = {
 const [main] = readYaml('deploy/compose.yml') as Compose[]
 const [beside] = readYaml('deploy/compose.chatwoot.yml') as Compose[]
 const causeway = main?.services['causeway']
-assert.ok(causeway && beside)
+assert.ok(main && causeway && beside)
 
 /** A variable that .env may set has the value that compose falls back to. */
 const fallback = (value: string) => value.replace(/^\$\{\w+:-(.*)\}$/, '$1')
@@ -40,7 +40,7 @@ describe('compose.yml', () => {
   test('stores the database in the volume of the image', () => {
     assert.equal(variables['DATABASE_URL'], 'file:/data/service.db')
     assert.deepEqual(causeway['volumes'], ['data:/data'])
-    assert.ok(main?.volumes && 'data' in main.volumes)
+    assert.ok(main.volumes && 'data' in main.volumes)
   })
 
   test('gives the service nothing else to write, and no rights', () => {
@@ -59,7 +59,7 @@ describe('compose.yml', () => {
   })
 
   test('starts PostgreSQL only with its profile', () => {
-    assert.deepEqual(main?.services['postgres']?.['profiles'], ['postgres'])
+    assert.deepEqual(main.services['postgres']?.['profiles'], ['postgres'])
   })
 })
 
@@ -77,7 +77,6 @@ describe('docker-compose', { skip: without('docker-compose') }, () => {
 
   test('reads compose.yml, and .env reaches the service', () => {
     const { services } = config(['-f', 'compose.yml'], 'SERVICE_API_TOKEN=secret\n')
-    assert.deepEqual(Object.keys(services), ['causeway'])
     assert.equal(services['causeway']?.environment['SERVICE_API_TOKEN'], 'secret')
   })
 

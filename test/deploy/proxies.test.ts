@@ -14,7 +14,16 @@ const files: Readonly<Record<ProxyName, string>> = {
   caddy: readFileSync('deploy/caddy/Caddyfile', 'utf8'),
 }
 const picture = '/api/instances/shop/groups/120363000000000001@g.us/picture'
+const form = { 'content-type': 'multipart/form-data; boundary=x' }
 const largestBody = (5 * 1024 + 64) * 1024
+/** Caddy 2.6 of Debian answers 502 to a body that is too large. */
+const refusals: Readonly<Record<ProxyName, readonly number[]>> = { nginx: [413], caddy: [413, 502] }
+
+async function upload(proxied: ProxiedService, bytes: number): Promise<number> {
+  const { statusCode, body } = await proxied.send('POST', picture, { headers: form, body: Buffer.alloc(bytes) })
+  await body.dump()
+  return statusCode
+}
 
 for (const name of ['nginx', 'caddy'] as const) {
   test(`the file of ${name} leads to the standard port on this machine`, () => {
@@ -45,23 +54,12 @@ for (const name of ['nginx', 'caddy'] as const) {
 
     test('a body passes up to the largest that the service takes, and no larger one', async () => {
       await using proxied = await ProxiedService.start(name)
-      const send = async (bytes: number) => {
-        const headers = { 'content-type': 'multipart/form-data; boundary=x' }
-        const { statusCode, body } = await proxied.send('POST', picture, { headers, body: Buffer.alloc(bytes) })
-        await body.dump()
-        return statusCode
-      }
-      assert.notEqual(await send(largestBody), 413)
-      assert.equal(await send(largestBody + 1), 413)
+      assert.equal(await upload(proxied, largestBody), 404)
+      assert.ok(refusals[name].includes(await upload(proxied, largestBody + 1)))
       // The service itself draws the same line.
       const direct = async (bytes: number) =>
-        (
-          await proxied.service.request('POST', picture, {
-            headers: { 'content-type': 'multipart/form-data; boundary=x' },
-            body: Buffer.alloc(bytes),
-          })
-        ).status
-      assert.notEqual(await direct(largestBody), 413)
+        (await proxied.service.request('POST', picture, { headers: form, body: Buffer.alloc(bytes) })).status
+      assert.equal(await direct(largestBody), 404)
       assert.equal(await direct(largestBody + 1), 413)
     })
 
@@ -104,7 +102,7 @@ for (const name of ['nginx', 'caddy'] as const) {
 test('nginx closes an idle connection to the service before the service does', async () => {
   await using app = fastify()
   const seconds = Number(/keepalive_timeout (\d+)s/.exec(files.nginx)?.[1])
-  assert.ok(seconds * 1000 < app.initialConfig.keepAliveTimeout!)
+  assert.ok(seconds * 1000 < (app.initialConfig.keepAliveTimeout ?? 0))
 })
 
 test('nginx keeps the events unbuffered, and headers with an underscore', () => {

@@ -1,7 +1,6 @@
 // Says which files a build sees, by the rules of .dockerignore: the last line that matches a path or a folder above it counts.
 
 import { readFileSync } from 'node:fs'
-import { matchesGlob } from 'node:path'
 
 export function entersBuild(path: string): boolean {
   const lines = readFileSync('.dockerignore', 'utf8')
@@ -11,6 +10,12 @@ export function entersBuild(path: string): boolean {
   return lines.reduce((enters, line) => {
     const isException = line.startsWith('!')
     const pattern = isException ? line.slice(1) : line
-    return folders.some((each) => matchesGlob(each, pattern)) ? isException : enters
+    return folders.some((each) => toExpression(pattern).test(each)) ? isException : enters
   }, true)
+}
+
+/** Unlike in a shell, a star also stands for a dot at the beginning of a name. */
+function toExpression(pattern: string): RegExp {
+  const escaped = pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`^${escaped.replaceAll(/\*\*\/|\*/g, (stars) => (stars === '*' ? '[^/]*' : '(?:.*/)?'))}$`)
 }
