@@ -29,6 +29,13 @@ COPY bin ./bin
 COPY cli ./cli
 COPY static ./static
 COPY src ./src
+# The compiled code of all modules more than halves the time of a start, in which callbacks are missed. Node keeps it apart for
+# each user. Afterwards it belongs to root, as all of /app: the service cannot change its own code.
+ENV NODE_COMPILE_CACHE=/app/compiled
+RUN install -d -o 1000 -g 1000 compiled \
+  && setpriv --reuid=1000 --regid=1000 --clear-groups node -e "import('/app/src/app/app.ts')" \
+  && chown -R root:root compiled \
+  && chmod -R a+rX,go-w compiled
 
 ARG COMMIT=unknown
 ARG BUILD_DATE=unknown

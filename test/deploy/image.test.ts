@@ -25,6 +25,11 @@ describe('the Dockerfile', () => {
     for (const path of copied) assert.ok(existsSync(path) && entersBuild(path), path)
   })
 
+  test('compiles a module that exists', () => {
+    const [, module = ''] = /import\('\/app\/([^']+)'\)/.exec(all('RUN').join('\n')) ?? []
+    assert.ok(existsSync(module), module)
+  })
+
   test('copies everything that the service imports', () => {
     const sources = globSync(['bin/**/*.cjs', 'cli/**/*.ts', 'src/**/*.ts']).filter(
       (file) => !file.endsWith('.test.ts'),

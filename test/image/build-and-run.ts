@@ -120,6 +120,7 @@ function assertContents(root: string): void {
     assert.ok(has(path), path)
   for (const path of ['app/sim', 'app/demo', 'app/test', 'app/.env', 'app/data', 'app/node_modules/typescript'])
     assert.ok(!has(path), path)
+  assert.ok(globSync('app/compiled/*/*', { cwd: root }).length > 1000, 'the code is compiled')
   assert.deepEqual(globSync('app/src/**/*.test.ts', { cwd: root }), [])
   assert.deepEqual(globSync('app/node_modules/node-linux-*', { cwd: root }), [])
   assert.equal(globSync('app/node_modules/@img/sharp-linux-*', { cwd: root }).length, 1)

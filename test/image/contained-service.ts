@@ -45,7 +45,7 @@ export class ContainedService {
     this.#config = config
     const own = Object.fromEntries(config.Env.map((each) => each.split(/=(.*)/s).slice(0, 2) as [string, string]))
     const { PATH: path = '', ...others } = own
-    this.#environment = { ...others, NODE_COMPILE_CACHE: '', ...environment }
+    this.#environment = { ...others, ...environment }
     this.#token = environment['SERVICE_API_TOKEN'] ?? ''
     const [user = '', group = ''] = config.User.split(':')
     const args = [root, data, config.WorkingDir, user, group, path, ...config.Entrypoint]

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
@@ -71,6 +71,8 @@ export class ProxiedService {
     const service = stack.use(await Service.start({ environment: { SERVICE_TRUST_PROXY: 'true', ...environment } }))
     const folder = await mkdtemp(join(tmpdir(), 'causeway-proxy-'))
     stack.defer(() => rm(folder, { recursive: true, force: true }))
+    // nginx that is started by root works as another user, and stores large bodies in files.
+    await chmod(folder, 0o755)
     const [certificate, key] = makeCertificate(folder)
     const ports = { port: await freePort(), plainPort: await freePort() }
     const upstream = new URL(service.app.url).host
