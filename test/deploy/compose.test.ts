@@ -69,7 +69,7 @@ describe('docker-compose', { skip: without('docker-compose') }, () => {
     try {
       for (const file of ['compose.yml', 'compose.chatwoot.yml']) cpSync(`deploy/${file}`, join(folder, file))
       writeFileSync(join(folder, '.env'), settings)
-      return parse(runTool('docker-compose', [...args, 'config'], { cwd: folder })) as Compose
+      return parse(runTool('docker-compose', [...args, 'config'], { cwd: folder }).stdout) as Compose
     } finally {
       rmSync(folder, { recursive: true })
     }

@@ -71,6 +71,7 @@ for (const [file, paths] of Object.entries(mounts)) {
     })
 
     test('uses the port of the settings and the version of the package', () => {
+      assert.equal(variables['PORT'], String(standardPort))
       assert.deepEqual(container.ports, [{ name: 'http', containerPort: standardPort }])
       assert.deepEqual(address.spec.ports[0].targetPort, 'http')
       assert.equal(container.image, `causeway:${version}`)
@@ -87,7 +88,7 @@ for (const [file, paths] of Object.entries(mounts)) {
       // The command drops the fields that it does not know.
       const args = ['set', 'image', '--local', '--output=json', '--filename=-', `causeway=${container.image}`]
       const input = stringify(deployment).replace(container.image, 'another')
-      const read = JSON.parse(runTool('kubectl', args, { input })) as unknown
+      const read = JSON.parse(runTool('kubectl', args, { input }).stdout) as unknown
       assert.partialDeepStrictEqual(read, deployment)
     })
   })
