@@ -4,11 +4,14 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { thisMachine } from '../../src/setup/checks/machine.ts'
+import { JournalStore } from '../../src/storage/stores/messages/journal-store.ts'
 import { AgentWorld } from '../harness/agent-world.ts'
-import { newLocation, withoutPostgres } from '../harness/databases.ts'
-import { sampleInstanceColumns } from '../harness/samples.ts'
+import { migratedLocation, withoutPostgres } from '../harness/databases.ts'
+import { Bystander } from '../harness/postgres-bystander.ts'
+import { sampleEvent, sampleInstanceColumns } from '../harness/samples.ts'
 import { ServiceProcess } from '../harness/service-process.ts'
 import { Service } from '../harness/service.ts'
+import { openTestConnection } from '../harness/test-connection.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 /** Undefined when there is no such series. */
@@ -102,17 +105,58 @@ test('the ban risk of an instance that sends is the score of the API', async () 
   assert.equal(value('service_ban_risk_score{instance="n1"}'), undefined, 'an instance that sent nothing has no series')
 })
 
+/** A database in which a received message of the instance `a` waits for a helpdesk that is not configured. */
+async function placeWithBacklog(stack: AsyncDisposableStack) {
+  const place = stack.use(await migratedLocation('sqlite'))
+  await using database = await openTestConnection(place.location, [])
+  await database.write(
+    database.query.insertInto('instances').values(sampleInstanceColumns('a')),
+    new JournalStore(database).inbox({
+      id: 'row',
+      instance: 'a',
+      event: sampleEvent('row'),
+      receivedAt: Date.now() - 60_000,
+    }),
+  )
+  return place
+}
+
 test('a standby says that it does not act, and leaves the ages to the owner', async () => {
-  await using place = await newLocation('sqlite')
+  await using stack = new AsyncDisposableStack()
+  const place = await placeWithBacklog(stack)
   const environment = { DATABASE_URL: place.url }
   await using first = new ServiceProcess(environment)
-  await first.ready()
+  const read = async (url: string) => {
+    const text = await (await fetch(`${url}/metrics`)).text()
+    return ['service_owner', 'service_inbox_oldest_seconds{instance="a"}'].map((series) => readValue(text, series))
+  }
+  const [isOwner, age = NaN] = await read(await first.ready())
+  assert.equal(isOwner, 1)
+  assert.ok(age >= 60 && age < 600, String(age))
   await using second = new ServiceProcess(environment)
   const url = String((await second.logged('http listening'))['url'])
   await second.logged('another process owns the accounts, waiting')
-  const text = await (await fetch(`${url}/metrics`)).text()
-  assert.equal(readValue(text, 'service_owner'), 0)
+  assert.deepEqual(await read(url), [0, undefined])
   first.send('SIGTERM')
   await second.ready()
-  assert.match(await (await fetch(`${url}/metrics`)).text(), /^service_owner 1$/m)
+  const [isOwnerNow, ageNow = NaN] = await read(url)
+  assert.equal(isOwnerNow, 1)
+  assert.ok(ageNow >= age, String(ageNow))
 })
+
+test(
+  'metrics answer while a query waits for a lock, and the age of the last answer goes on',
+  { skip: withoutPostgres },
+  async () => {
+    await using world = await AgentWorld.open({ engine: 'postgres' })
+    await world.disconnect()
+    await world.post(world.callback(9001, 'hello'))
+    const age = async () => (await scrape(world.service))('service_outbox_oldest_seconds{instance="n0"}') ?? 0
+    await waitUntil('a message waits', async () => (await age()) > 0)
+    await using bystander = await Bystander.connect(world.place.location)
+    await bystander.lock('outbox')
+    const before = await age()
+    await waitUntil('the age of the locked message grows', async () => (await age()) > before + 1)
+    await bystander.unlock()
+  },
+)

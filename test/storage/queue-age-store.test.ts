@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NetworkEvent } from '../../src/core/message.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
-import { sampleInstanceColumns, sampleOutboxRow } from '../harness/samples.ts'
+import { sampleEvent, sampleInstanceColumns, sampleOutboxRow } from '../harness/samples.ts'
 import { openStores } from './harness/all-stores.ts'
 import type { Stores } from './harness/all-stores.ts'
 
-const chat = { kind: 'person' as const, phone: '5511988887777', lid: null }
-const event = (id: string): NetworkEvent => {
-  const rest = { pushName: null, quote: null, mentions: [], ad: null, secret: null }
-  const content = { type: 'text' as const, text: 'hello' }
-  return { id, at: 5, chat, sender: chat, fromMe: false, kind: 'message', content, ...rest }
-}
-
 const receive = ({ database, journal }: Stores, instance: string, id: string, receivedAt: number) =>
-  database.write(journal.inbox({ id, instance, event: event(id), receivedAt }))
+  database.write(journal.inbox({ id, instance, event: sampleEvent(id), receivedAt }))
 
 for (const engine of engines) {
   const setUp = async () => {
