@@ -1,10 +1,11 @@
 // Reads which metrics and labels a PromQL expression names. Throws for what it does not know: a function with a wrong name
 // must not pass.
 
-export type Selector = { metric: string; matchers: { label: string; value: string }[] }
+type Selector = { metric: string; matchers: { label: string; value: string }[] }
 export type NamedInQuery = { selectors: Selector[]; groupings: string[] }
 
-type Token = { kind: 'name' | 'text' | 'number' | 'sign'; text: string }
+const kinds = ['name', 'text', 'number', 'sign'] as const
+type Token = { kind: (typeof kinds)[number]; text: string }
 
 const functions = new Set([
   ...['sum', 'max', 'min', 'avg', 'count', 'topk', 'bottomk'],
@@ -21,8 +22,10 @@ function tokensOf(query: string): Token[] {
   for (let at = 0; at < query.length; at = tokenForm.lastIndex) {
     tokenForm.lastIndex = at
     const { groups } = tokenForm.exec(query) ?? fail(`no PromQL at ${JSON.stringify(query.slice(at))}`)
-    const [found] = Object.entries(groups ?? {}).filter(([, text]) => text !== undefined)
-    if (found) tokens.push({ kind: found[0] as Token['kind'], text: found[1] ?? '' })
+    for (const kind of kinds) {
+      const text = groups?.[kind]
+      if (text !== undefined) tokens.push({ kind, text })
+    }
   }
   return tokens
 }
