@@ -17,7 +17,12 @@ import type { Rooms } from './create-rooms.ts'
 /** GET /metrics is open and has no rate limit: strangers cause one query a second at most, and wait no longer than this. */
 const reads = { freshMs: 1000, deadlineMs: 2000 }
 
-export function watchMetrics(base: Base, rooms: Rooms, workers: readonly Ticker[], machine: Machine = thisMachine): void {
+export function watchMetrics(
+  base: Base,
+  rooms: Rooms,
+  workers: readonly Ticker[],
+  machine: Machine = thisMachine,
+): void {
   const { storage, accounts, outbound } = rooms
   const { gauges } = storage.metrics
   const { ownership, probe } = storage

@@ -9,7 +9,7 @@ type Series<Label extends string> = { labels: Record<Label, string>; value: numb
 type Values = ReadonlyMap<InstanceName, number>
 type MaybePromise<Value> = Value | Promise<Value>
 
-export type InboxGauges = { pending: number; parked: number; lanes: number; longestLane: number; held: number }
+type InboxGauges = { pending: number; parked: number; lanes: number; longestLane: number; held: number }
 type OutboxGauges = { pending: number; lanes: number; longestLane: number }
 type DatabaseGauges = { ok: boolean; latencyMs: number }
 

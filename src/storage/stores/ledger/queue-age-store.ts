@@ -16,9 +16,10 @@ export class QueueAgeStore {
 
   /** Of received messages that the helpdesk does not have yet. Looks at one row for each instance, however many wait. */
   async received(): Promise<OldestTimes> {
-    const query = this.#database.query.selectFrom('instances').select(({ selectFrom }) => [
+    const query = this.#database.query.selectFrom('instances').select((builder) => [
       'instances.name',
-      selectFrom('inbox')
+      builder
+        .selectFrom('inbox')
         .select('inbox.received_at')
         .whereRef('inbox.instance', '=', 'instances.name')
         .where('inbox.state', '=', 'pending')
