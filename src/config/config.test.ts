@@ -16,6 +16,7 @@ test('without any variable the documented defaults hold', () => {
     maxConnections: 500,
     rateLimit: 0,
     trustProxy: false,
+    healthDetails: 'public',
     publicStats: false,
     publicStatsOrigins: [],
   })
