@@ -7,6 +7,7 @@ import { commandsIn, fencesIn, inlineCommandsIn } from '../../harness/document-c
 import type { Command } from '../../harness/document-commands.ts'
 import { DocumentShell } from '../../harness/document-shell.ts'
 import { RealWalk } from './harness/real-walk.ts'
+import { ServerWalk } from './harness/server-walk.ts'
 import { TrialWalk } from './harness/trial-walk.ts'
 
 const internet = 'needs the internet'
@@ -49,6 +50,13 @@ function markRun(commands: readonly Command[]): void {
   for (const command of commands) ran.add(command)
 }
 
+/** What `doctor` printed at last is in order. A machine without ffmpeg gets advice, which is right. */
+function assertGreen(printed: string): void {
+  const lines = printed.split('\n').filter((line) => /^ *[✗!] /.test(line) && !line.includes('ffmpeg'))
+  assert.deepEqual(lines, [], printed)
+  assert.match(printed, /✓ .*a callback of Chatwoot came back/, printed)
+}
+
 describe('the commands of', { skip, concurrency: true }, () => {
   test('README, "Run", lead from a clone to a message in both directions, and docs/operations.md go on', async () => {
     const commands = toRun('README.md', 'Run')
@@ -67,6 +75,31 @@ describe('the commands of', { skip, concurrency: true }, () => {
     assert.ok(start)
     await walk.operateStopped(operations.filter(isRestore), start)
     markRun(operations)
+  })
+
+  test('docs/production.md lead from an empty directory to a supervised service with systemd', async () => {
+    const guide = 'docs/production.md'
+    const isForDocker = ({ text }: Command) => text.includes('docker') || text.endsWith('/deploy')
+    const sections = ['With systemd', 'Caddy', 'nginx', 'Link the account and check']
+    const commands = sections.flatMap((section) => toRun(guide, section)).filter((each) => !isForDocker(each))
+    await using walk = await ServerWalk.open({ settings: 'etc/causeway/causeway.env', domain: 'desk.test' })
+    const printed = await walk.follow(commands)
+    assertGreen(printed)
+    await walk.assertTwoWay()
+    assert.match(walk.read('etc/caddy/Caddyfile'), /^desk\.test \{$/m)
+    assert.match(walk.read('etc/nginx/conf.d/causeway.conf'), /server_name desk\.test;/)
+    markRun(commands)
+  })
+
+  test('docs/production.md lead from an empty directory to a supervised service with Docker Compose', async () => {
+    const commands = toRun('docs/production.md', 'With Docker Compose')
+    const link = toRun('docs/production.md', 'Link the account and check')
+    const block = link.find(({ text }) => text.includes('docker'))?.block
+    commands.push(...link.filter((each) => each.block === block))
+    await using walk = await ServerWalk.open({ settings: 'opt/causeway/deploy/.env', domain: 'desk.test' })
+    assertGreen(await walk.follow(commands))
+    await walk.assertTwoWay()
+    markRun(commands)
   })
 
   test('developers run tests and checks that exist', async () => {
