@@ -104,9 +104,10 @@ export class ServerWalk {
   }
 }
 
+/** Also ends a service that an older Node has started. */
 function kill(pid: number): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(-pid, 'SIGKILL')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }

@@ -20,7 +20,12 @@ else throw new Error(`this stand-in does not know: docker ${process.argv.slice(2
 function up(): void {
   mkdirSync(join(machine, 'data'), { recursive: true })
   const log = openSync(join(machine, 'log'), 'a')
-  const options = { cwd: repository, env: environment(), detached: true, stdio: ['ignore', log, log] as ['ignore', number, number] }
+  const options = {
+    cwd: repository,
+    env: environment(),
+    detached: true,
+    stdio: ['ignore', log, log] as ['ignore', number, number],
+  }
   const child = spawn('node', ['bin/start.cjs'], options)
   writeFileSync(pidFile, String(child.pid))
   child.unref()
