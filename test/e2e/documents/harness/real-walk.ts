@@ -31,18 +31,20 @@ export class RealWalk extends Walk {
         'http://192.168.1.20:3100': url,
         'http://127.0.0.1:3100': url,
         'https://bridge.example': url,
+        '"inbox_id": 3': `"inbox_id": ${sides.inboxId}`,
         "'Authorization: Bearer <token>'": '"Authorization: Bearer $TOKEN"',
         // The person at the terminal answers the question.
         'npm run restore -- backup.db': 'npm run restore -- backup.db --yes',
+        'npm run adopt -- ': 'npm run adopt -- --yes ',
       },
     })
     return new RealWalk(shell, sides, url)
   }
 
-  /** Runs commands that an operator types while the service runs. */
+  /** Runs commands that an operator types while the service runs, each once. */
   async operate(commands: readonly Command[]): Promise<void> {
     const settings = { SERVICE: this.#url, TOKEN: await this.#token() }
-    for (const { text } of commands) await this.shell.run(text, settings)
+    for (const text of new Set(commands.map((each) => each.text))) await this.shell.run(text, settings)
   }
 
   /** Stops the service, runs a command that needs it stopped, and starts it again with another command. */
@@ -52,7 +54,11 @@ export class RealWalk extends Walk {
     await this.started(this.shell.start(start.text))
   }
 
-  assertTwoWay(): Promise<void> {
+  fillInbox(): number {
+    return this.#sides.fillInbox()
+  }
+
+  assertTwoWay(): Promise<number> {
     return this.#sides.assertTwoWay()
   }
 

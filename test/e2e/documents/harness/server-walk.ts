@@ -12,9 +12,9 @@ import { SimulatedSides } from './simulated-sides.ts'
 import { isServing } from './walk.ts'
 
 /** Folders that the packages of a server make. */
-const folders = ['opt', 'etc/systemd/system', 'etc/caddy', 'etc/nginx/conf.d', 'var/lib']
+const folders = ['opt', 'etc/systemd/system', 'etc/caddy', 'etc/nginx/conf.d', 'etc/cron.d', 'var/lib']
 /** What a shell remembers for the commands that follow. */
-const remembered = /^(?:cd |set -a |[A-Z]+=\S+$)/
+const remembered = /^(?:cd |set -a |export |[A-Z]+=\S+$)/
 
 type Place = { settings: string; domain: string }
 
@@ -54,6 +54,7 @@ export class ServerWalk {
         '<this repository>': resolve('.'),
         ' /etc/': ` ${folder}/etc/`,
         ' /opt/': ` ${folder}/opt/`,
+        ' /data/': ` ${folder}/data/`,
         'file:/var/': `file:${folder}/var/`,
         ' /var/lib/': ` ${folder}/var/lib/`,
         'runuser -u causeway -- ': '',
@@ -79,11 +80,17 @@ export class ServerWalk {
     return printed
   }
 
+  /** Runs what cron runs every night. */
+  async runNightly(): Promise<string> {
+    const [, command = ''] = this.read('etc/cron.d/causeway').split(' root ')
+    return this.#shell.run(command)
+  }
+
   read(path: string): string {
     return readFileSync(join(this.#shell.folder, path), 'utf8')
   }
 
-  assertTwoWay(): Promise<void> {
+  assertTwoWay(): Promise<number> {
     return this.#sides.assertTwoWay()
   }
 

@@ -2,7 +2,7 @@
 // give the container. The volume is a folder of the machine. Knows only the commands of the documents.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
@@ -13,8 +13,13 @@ const pidFile = join(machine, 'service.pid')
 const [, , group, action, ...rest] = process.argv
 const command = `${group ?? ''} ${action ?? ''}`
 
-if (command === 'compose up' && rest.join(' ') === '-d --build') up()
-else if (command === 'compose exec' && rest[0] === 'causeway') process.exitCode = run(rest.slice(1))
+if (command === 'compose up' && rest[0] === '-d') up()
+else if (command === 'compose stop') process.exitCode = run(['stop-service'])
+else if (command === 'compose cp') copyFileSync(join(machine, rest[0]?.split(':')[1] ?? ''), rest[1] ?? '')
+else if (command === 'compose run' && rest[1] === 'causeway') {
+  // The image begins every command with its entry point.
+  process.exitCode = run(['node', 'bin/start.cjs', ...rest.slice(2)])
+} else if (command === 'compose exec' && rest[0] === 'causeway') process.exitCode = run(rest.slice(1))
 else throw new Error(`this stand-in does not know: docker ${process.argv.slice(2).join(' ')}`)
 
 function up(): void {
