@@ -43,7 +43,8 @@ function textsOf(node: ts.Expression): string[] {
 
 /** The value of the constant in the nearest block around its use. */
 function declarationOf(use: ts.Identifier): ts.Expression | undefined {
-  for (let around: ts.Node = use.parent; around; around = around.parent) {
+  let around: ts.Node | undefined = use.parent
+  for (; around !== undefined; around = around.parent as ts.Node | undefined) {
     if (!ts.isBlock(around) && !ts.isSourceFile(around)) continue
     const lists = around.statements
       .filter(ts.isVariableStatement)

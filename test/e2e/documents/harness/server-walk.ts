@@ -41,6 +41,7 @@ export class ServerWalk {
       environment: {
         ...sides.environment,
         PORT: String(port),
+        SERVICE_SHUTDOWN_GRACE: '0',
         HOME: folder,
         MACHINE: folder,
         REPOSITORY: resolve('.'),

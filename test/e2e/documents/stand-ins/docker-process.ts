@@ -55,7 +55,8 @@ function environment(): NodeJS.ProcessEnv {
 function readSettings(file: string): Record<string, string> {
   if (!existsSync(file)) throw new Error(`there is no ${file} in ${process.cwd()}`)
   const lines = readFileSync(file, 'utf8').split('\n')
-  return Object.fromEntries(lines.filter((line) => line.includes('=')).map((line) => line.split(/=(.*)/s).slice(0, 2)))
+  const pairs = lines.filter((line) => line.includes('=')).map((line) => line.split(/=(.*)/s).slice(0, 2))
+  return Object.fromEntries(pairs) as Record<string, string>
 }
 
 function filled(value: string, settings: Readonly<Record<string, string>>): string {
