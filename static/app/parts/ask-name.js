@@ -15,16 +15,19 @@ export function AskName({ name, title, consequence, confirm, onConfirm, onCancel
   const [typed, setTyped] = useState('')
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   useEffect(() => {
-    dialog.current?.showModal()
+    const shown = dialog.current
+    shown?.showModal()
+    // The browser gives the focus back when the dialog is closed, not when it is only removed.
+    return () => shown?.close()
   }, [])
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
     if (typed === name) onConfirm()
   }
-  return html`<dialog ref=${dialog} aria-labelledby="ask-title" onCancel=${onCancel}>
+  return html`<dialog ref=${dialog} aria-labelledby="ask-title" aria-describedby="ask-consequence" onCancel=${onCancel}>
     <form onSubmit=${submit}>
       <h2 id="ask-title">${title}</h2>
-      <p>${consequence}</p>
+      <p id="ask-consequence">${consequence}</p>
       <label>
         ${fill(t.askName, { name })}
         <input

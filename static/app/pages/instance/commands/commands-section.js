@@ -3,7 +3,7 @@
 import { call, path } from '../../../lib/api.js'
 import { html } from '../../../lib/html.js'
 import { useTexts } from '../../../lib/languages.js'
-import { goTo } from '../../../lib/router.js'
+import { currentPath, goOn } from '../../../lib/router.js'
 import { Failure, useAction } from '../../../parts/action-button.js'
 import { AskName } from '../../../parts/ask-name.js'
 import { Section } from '../../../parts/section.js'
@@ -31,9 +31,10 @@ export function CommandsSection({ row: { name }, onChange }) {
   const confirm = (/** @type {Command} */ command) => () => {
     setAsked(null)
     setDone('')
+    const here = currentPath()
     run(async () => {
       const { message } = await commands[command].send()
-      if (command === 'remove') goTo('/')
+      if (command === 'remove') goOn(here, '/')
       setDone(message)
       onChange()
     })
