@@ -15,10 +15,10 @@ export function AskName({ name, title, consequence, confirm, onConfirm, onCancel
   const [typed, setTyped] = useState('')
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   useEffect(() => {
-    const shown = dialog.current
-    shown?.showModal()
-    // The browser gives the focus back when the dialog is closed, not when it is only removed.
-    return () => shown?.close()
+    const before = /** @type {HTMLElement | null} */ (document.activeElement)
+    dialog.current?.showModal()
+    // The browser gives the focus back when a dialog is closed, but this one is removed.
+    return () => before?.focus()
   }, [])
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()

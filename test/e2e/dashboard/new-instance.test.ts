@@ -9,6 +9,7 @@ import { SetupWorld } from '../../harness/setup-world.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
 import { DashboardView } from './harness/dashboard-view.ts'
+import { holdAnswer } from './harness/held-answer.ts'
 
 const narrow = { viewport: { width: 360, height: 740 } }
 
@@ -71,6 +72,44 @@ describe('the wizard for a new instance', { skip: withoutBrowser }, () => {
     await page.getByAltText('QR code to scan with WhatsApp').waitFor()
     assert.equal((await world.inbox(id)).webhook_url, world.webhookOf('sales'))
     assert.equal(((await world.service.get('/api/instances/sales')).body as { owner_tag: string }).owner_tag, 'acme')
+  })
+
+  test('offers to take over only the inbox that was refused', async () => {
+    await using world = await SetupWorld.open()
+    const { id } = await world.makeInbox('https://elsewhere.example.com/hook')
+    await using view = await DashboardView.open(world, '/new-instance/sales/inbox?helpdesk=')
+    const { page } = view
+    const takeOver = page.getByRole('button', { name: 'Take this inbox over' })
+    await page.getByText(`Use “By hand” (number ${id})`).click()
+    await page.getByRole('button', { name: 'Create the instance and its inbox' }).click()
+    await takeOver.waitFor()
+    await page.getByText('Make a new inbox “sales”').click()
+    await takeOver.waitFor({ state: 'detached' })
+    await page.getByText(`Use “By hand” (number ${id})`).click()
+    await takeOver.waitFor()
+  })
+
+  test('stays where the visitor has gone while the instance was created', async () => {
+    await using world = await SetupWorld.open()
+    await using view = await DashboardView.open(world, '/new-instance/sales/inbox?helpdesk=')
+    const { page } = view
+    await page.getByText('Make a new inbox “sales”').waitFor()
+    const held = await holdAnswer(page, 'POST', '/api/instances/sales/inbox')
+    await page.getByRole('button', { name: 'Create the instance and its inbox' }).click()
+    await held.isAnswered
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await held.release()
+    await page.getByRole('link', { name: 'sales', exact: true }).waitFor()
+    assert.match(page.url(), /#\/$/)
+  })
+
+  test('waits for no message while no phone is linked', async () => {
+    await using world = await SetupWorld.open()
+    await world.create({ name: 'sales' })
+    await using view = await DashboardView.open(world, '/new-instance/sales/try')
+    await view.page.getByText('No phone is linked yet.').waitFor()
+    assert.equal(await view.page.getByText('Write a message to').count(), 0)
   })
 
   test('says at once that a name is taken or wrong', async () => {
