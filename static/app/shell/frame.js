@@ -7,7 +7,7 @@ import { match, usePath } from '../lib/router.js'
 import { ActionButton } from '../parts/action-button.js'
 import { LanguageChoice } from '../parts/language-choice.js'
 import { Loaded } from '../parts/loaded.js'
-import { useEffect, useRef, useState } from '../vendor/hooks.js'
+import { useEffect, useErrorBoundary, useRef, useState } from '../vendor/hooks.js'
 import { pages } from './pages.js'
 import { texts } from './texts.js'
 
@@ -93,7 +93,9 @@ function Lazy({ page, params }) {
     )
   }
   useEffect(load, [page])
-  return html`<${Loaded} from=${{ ...state, reload: load }}>
+  const [broken, drawAgain] = useErrorBoundary()
+  const from = broken ? { data: null, error: broken, reload: drawAgain } : { ...state, reload: load }
+  return html`<${Loaded} from=${from}>
     ${(/** @type {PageModule} */ { Page }) => html`<${Page} params=${params} />`}
   <//>`
 }

@@ -145,8 +145,34 @@ describe('the page of an instance', { skip: withoutBrowser }, () => {
       await page.getByRole('dialog').waitFor()
       await cancel()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
-      assert.ok(await restart.evaluate((button) => button.matches(':focus')))
+      await page.locator('button:focus', { hasText: 'Restart the connection' }).waitFor()
     }
+  })
+
+  test('says after the deletion that WhatsApp has not confirmed the logout', async () => {
+    await using world = await AgentWorld.open()
+    await world.disconnect()
+    await using view = await DashboardView.open(world, '/instances/n0')
+    const { page } = view
+    await page.getByLabel('When deleting, also log out at WhatsApp').check()
+    await page.getByRole('button', { name: 'Delete the instance' }).click()
+    await page.getByRole('dialog').getByLabel('Type n0 to confirm.').fill('n0')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the instance' }).click()
+    await page.getByText('deleted. ').waitFor()
+    assert.match(page.url(), /instances\/n0$/)
+  })
+
+  test('offers the stored list again when the choice is taken back', async () => {
+    await using world = await AgentWorld.open()
+    await world.patch('n0', { ignore_jids: ['*@g.us'] })
+    await using view = await DashboardView.open(world, '/instances/n0')
+    const settings = section(view.page, 'Settings')
+    const choice = settings.getByLabel('Chats that are not bridged')
+    await settings.getByText('*@g.us', { exact: true }).waitFor()
+    await choice.selectOption({ label: 'As the service' })
+    await settings.getByText('*@g.us', { exact: true }).waitFor({ state: 'detached' })
+    await choice.selectOption({ label: 'A list of its own' })
+    await settings.getByText('*@g.us', { exact: true }).waitFor()
   })
 
   test('deletes the instance only when its name is typed', async () => {

@@ -11,15 +11,20 @@ import { useState } from '../../../vendor/hooks.js'
 import { texts } from './texts.js'
 
 /** @typedef {'restart' | 'logout' | 'remove'} Command */
+/** @typedef {{ message: string, pending_logout?: boolean }} Answer */
 
-/** @param {{ row: import('../../../lib/use-instance.js').Row, onChange: () => void }} props */
-export function CommandsSection({ row: { name }, onChange }) {
+/**
+ * @param {{
+ *   row: import('../../../lib/use-instance.js').Row, onChange: () => void, onFarewell: (message: string) => void,
+ * }} props `onFarewell`: the instance is deleted, and there is something left to do
+ */
+export function CommandsSection({ row: { name }, onChange, onFarewell }) {
   const t = useTexts(texts)
   const [asked, setAsked] = useState(/** @type {Command | null} */ (null))
   const [alsoLogout, setAlsoLogout] = useState(false)
   const [done, setDone] = useState('')
   const { isBusy, failure, run } = useAction()
-  /** @type {Record<Command, { consequence: string, send: () => Promise<{ message: string }> }>} */
+  /** @type {Record<Command, { consequence: string, send: () => Promise<Answer> }>} */
   const commands = {
     restart: { consequence: t.restartHint, send: () => call('POST', path`instances/${name}/restart`) },
     logout: { consequence: t.logoutHint, send: () => call('POST', path`instances/${name}/logout`) },
@@ -33,8 +38,9 @@ export function CommandsSection({ row: { name }, onChange }) {
     setDone('')
     const here = currentPath()
     run(async () => {
-      const { message } = await commands[command].send()
-      if (command === 'remove') goOn(here, '/')
+      const { message, pending_logout: isPending = false } = await commands[command].send()
+      if (command === 'remove' && isPending) onFarewell(message)
+      else if (command === 'remove') goOn(here, '/')
       setDone(message)
       onChange()
     })

@@ -40,9 +40,9 @@ export function StripChart({ caption, history }) {
           html`<line key=${kind} class="tick" x1="0" x2="100%" y1=${bottomOf(index)} y2=${bottomOf(index)} />`,
       )}
       ${spans.map(
-        ({ state, at, start, length, ms, reason }) =>
+        ({ state, at, start, length, ms, reason }, index) =>
           html`<rect
-            key=${at}
+            key=${index}
             class=${kindOf(state)}
             x=${percent(start)}
             width=${percent(length)}
@@ -79,8 +79,8 @@ export function StripChart({ caption, history }) {
         </thead>
         <tbody>
           ${spans.map(
-            ({ state, at, ms, reason }) =>
-              html`<tr key=${at}>
+            ({ state, at, ms, reason }, index) =>
+              html`<tr key=${index}>
                 <th scope="row"><${StateBadge} state=${state} /></th>
                 <td>${formatTime(language, at)}</td>
                 <td>${formatSpan(language, ms)}</td>
