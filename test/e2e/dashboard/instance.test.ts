@@ -51,6 +51,8 @@ describe('the page of an instance', { skip: withoutBrowser }, () => {
     await parked.getByRole('button', { name: 'Drop', exact: true }).nth(1).waitFor()
     await parked.getByRole('button', { name: 'Drop', exact: true }).nth(1).click()
     assert.equal((await world.health()).checks.inbox_parked, 2, 'the first press only asks')
+    await parked.getByRole('button', { name: 'Cancel' }).click()
+    await parked.locator('button:focus', { hasText: 'Drop' }).click()
     await parked.getByRole('button', { name: 'Drop for good' }).click()
     await parked.getByText('Dropped.').waitFor()
     await parked.getByRole('button', { name: 'Try all again' }).click()

@@ -77,7 +77,6 @@ describe('the connection of the dashboard', { skip: withoutBrowser }, () => {
     await world.disconnect()
     await badge(page).waitFor()
     await held.release()
-    // The answer has passed when the page has answered a question of the test.
     assert.doesNotMatch((await badge(page).textContent()) ?? '', /Ready/)
   })
 

@@ -145,6 +145,36 @@ describe('the wizard for a new instance', { skip: withoutBrowser }, () => {
     await picture.waitFor()
     view.assertNoProblems()
   })
+
+  test('takes a code to type away when it is no longer valid', async () => {
+    await using world = await SetupWorld.open()
+    await world.create({ name: 'sales' })
+    await using view = await DashboardView.open(world, '/new-instance/sales/link')
+    const { page } = view
+    await page.getByText('Type a code instead of scanning').click()
+    await page.getByLabel('Phone number of the WhatsApp account').fill(`+${owner}`)
+    await page.clock.install()
+    await page.getByRole('button', { name: 'Ask for a code' }).click()
+    await page.getByText('and type this code within').waitFor()
+    await page.clock.fastForward(300_000)
+    await page.getByText('The code is no longer valid.').waitFor()
+    assert.equal(await page.locator('.pairing-code').count(), 0)
+  })
+
+  test('an answer from before the code was made does not hide the code', async () => {
+    await using world = await SetupWorld.open({ qrLifetimeMs: 4000 })
+    await using view = await DashboardView.open(world, '/new-instance/sales/link')
+    const { page } = view
+    await page.getByText('There is no instance called sales.').waitFor()
+    const before = { available: false, generated_at: null, expires_in_seconds: null }
+    const held = await holdAnswer(page, 'GET', '/api/instances/sales', { qr: before })
+    await world.create({ name: 'sales' })
+    await held.isAnswered
+    await page.getByAltText('QR code to scan with WhatsApp').waitFor()
+    await held.release()
+    assert.equal(await page.getByAltText('QR code to scan with WhatsApp').count(), 1)
+  })
+
   test('offers no new code for an account that is linked and only disconnected', async () => {
     await using world = await AgentWorld.open()
     await world.disconnect()

@@ -2,10 +2,19 @@
 
 import type { Page, Route } from 'playwright-core'
 
-type Held = { isAnswered: Promise<void>; release: () => Promise<void> }
+type Held = {
+  isAnswered: Promise<void>
+  /** Ends when the page has got the answer and is drawn again. */
+  release: () => Promise<void>
+}
 
-/** The next request with this method and a path that ends so is answered by the service, but the page does not get it yet. */
-export async function holdAnswer(page: Page, method: string, path: string): Promise<Held> {
+const drawn = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
+
+/**
+ * The next request with this method and a path that ends so is answered by the service, but the page does not get it yet.
+ * `earlier` are the fields that a request a moment before would have found otherwise.
+ */
+export async function holdAnswer(page: Page, method: string, path: string, earlier: object = {}): Promise<Held> {
   const answered = Promise.withResolvers<undefined>()
   const gate = Promise.withResolvers<undefined>()
   const passed = Promise.withResolvers<undefined>()
@@ -21,7 +30,10 @@ export async function holdAnswer(page: Page, method: string, path: string): Prom
       const response = await route.fetch()
       answered.resolve(undefined)
       await gate.promise
-      await route.fulfill({ response })
+      const finished = page.waitForEvent('requestfinished', (request) => request === route.request())
+      await route.fulfill({ response, json: { ...((await response.json()) as object), ...earlier } })
+      await finished
+      await page.evaluate(drawn)
       passed.resolve(undefined)
     },
   )
