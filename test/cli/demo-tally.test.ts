@@ -11,26 +11,34 @@ import { waitUntil } from '../harness/wait-until.ts'
 
 /** Both simulators without the service between them: nothing is passed on by itself. */
 async function openStage() {
-  const stage = await Stage.open()
+  const end = new AsyncDisposableStack()
+  const stage = await Stage.open(end)
+  end.use(stage.world)
   const passages = new Passages(stage)
-  const people = { customer: new Customer(stage, passages), agent: new Agent(stage, passages) }
-  const close = async () => {
-    await stage.leave()
-    await stage.world[Symbol.asyncDispose]()
-  }
-  return { stage, passages, ...people, [Symbol.asyncDispose]: close }
+  const people = { customer: new Customer(stage, passages), agent: new Agent(stage) }
+  return { stage, passages, ...people, [Symbol.asyncDispose]: () => end[Symbol.asyncDispose]() }
 }
 
 test('a message that the helpdesk does not get is missing, and one that it gets twice is doubled', async () => {
   await using open = await openStage()
   const { stage, passages, customer } = open
   const { number } = customer.write('hello')
-  assert.deepEqual(passages.tally(), { in: { sent: 1, arrived: 0 }, out: { sent: 0, arrived: 0 }, doubled: 0 })
+  assert.deepEqual(passages.tally(), {
+    in: { sent: 1, arrived: 0 },
+    out: { sent: 0, arrived: 0 },
+    failed: 0,
+    doubled: 0,
+  })
   const desk = new DeskClient(stage.world.helpdesk)
   const conversation = await openChat(desk, stage.maria.user.phone)
   const message = { content: 'hello', message_type: 'incoming', source_id: customer.written[0]?.sent.id }
   await desk.post(`/conversations/${conversation}/messages`, message)
-  assert.deepEqual(passages.tally(), { in: { sent: 1, arrived: 1 }, out: { sent: 0, arrived: 0 }, doubled: 0 })
+  assert.deepEqual(passages.tally(), {
+    in: { sent: 1, arrived: 1 },
+    out: { sent: 0, arrived: 0 },
+    failed: 0,
+    doubled: 0,
+  })
   await waitUntil('it has arrived', () =>
     passages.list().some((each) => each.number === number && each.arrivedAt !== null),
   )
@@ -43,7 +51,12 @@ test('an answer that the phone does not get is missing, and one that it gets twi
   const { stage, passages, agent } = open
   const conversation = await openChat(new DeskClient(stage.world.helpdesk), stage.maria.user.phone)
   await agent.answer(conversation, 'yes')
-  assert.deepEqual(passages.tally(), { in: { sent: 0, arrived: 0 }, out: { sent: 1, arrived: 0 }, doubled: 0 })
+  assert.deepEqual(passages.tally(), {
+    in: { sent: 0, arrived: 0 },
+    out: { sent: 1, arrived: 0 },
+    failed: 0,
+    doubled: 0,
+  })
   stage.phone.text(stage.maria, 'yes')
   await waitUntil('it has arrived', () => passages.tally().out.arrived === 1)
   assert.equal(passages.tally().doubled, 0)
