@@ -47,12 +47,12 @@ export class BridgeProcess {
     if (this.#isOver) return Promise.reject(new Error('the demo has ended'))
     const { port, directory, environment } = this.#options
     // With the cache of the first start, the start after a kill is faster.
-    const { PATH = '', NODE_COMPILE_CACHE = join(directory, 'compiled') } = process.env
+    const { PATH = '', NODE_OPTIONS = '', NODE_COMPILE_CACHE = join(directory, 'compiled') } = process.env
     const child = spawn(process.execPath, [launcher], {
       cwd: directory,
       // The service stops by itself when the process with this number ends, even by kill -9.
       env: {
-        ...{ PATH, NODE_COMPILE_CACHE, TMPDIR: directory, CAUSEWAY_LAUNCHER: String(process.pid) },
+        ...{ PATH, NODE_OPTIONS, NODE_COMPILE_CACHE, TMPDIR: directory, CAUSEWAY_LAUNCHER: String(process.pid) },
         ...{ PORT: String(port), LOG_FORMAT: 'json' },
         ...environment,
       },

@@ -15,6 +15,10 @@ shows all three. Everything stays on this machine, in a temporary folder that Ct
 const visiblePauses = { readMs: 1500, lookMs: 900 }
 const noPauses = { readMs: 0, lookMs: 0 }
 
+// Until here a signal ends the process at once. There is nothing to remove yet.
+const loading = load()
+await Promise.allSettled([loading])
+
 // Ctrl+C comes from the terminal, and once more from npm. Only the first signal counts, so that all files are removed.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 // The terminal was closed.
@@ -37,7 +41,7 @@ await runProgram({
 process.exit()
 
 async function check(end: AsyncDisposableStack): Promise<number> {
-  const { Stage, Show, runCheck } = await load()
+  const { Stage, Show, runCheck } = await loading
   const stage = await Stage.open(end)
   const show = new Show(stage, noPauses)
   await stage.begin()
@@ -49,7 +53,7 @@ async function check(end: AsyncDisposableStack): Promise<number> {
 }
 
 async function page(port: number, end: AsyncDisposableStack): Promise<void> {
-  const { Stage, Show, PageServer } = await load()
+  const { Stage, Show, PageServer } = await loading
   const stage = await Stage.open(end)
   const show = new Show(stage, visiblePauses)
   const address = await new PageServer(show).open(port).catch((cause: unknown) => {
