@@ -137,7 +137,9 @@ async function kill(show: Show): Promise<void> {
   const written: Passage[] = []
   const write = (text: string) => written.push(customer.write(text))
   await breakages.killBridge(
-    () => ['one', 'two', 'three'].forEach(write),
+    () => {
+      for (const text of ['one', 'two', 'three']) write(text)
+    },
     () => write('Written while the bridge was dead'),
   )
   for (const passage of written) await arrives(passage)

@@ -15,7 +15,7 @@ shows all three. Everything stays on this machine, in a temporary folder that Ct
 const visiblePauses = { readMs: 1500, lookMs: 900 }
 const noPauses = { readMs: 0, lookMs: 0 }
 
-// Until here a signal ends the process at once. There is nothing to remove yet.
+// While this loads, a signal ends the process at once: there is nothing to remove yet.
 const loading = load()
 await Promise.allSettled([loading])
 
