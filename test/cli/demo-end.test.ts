@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { Stage } from '../../demo/stage.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { CliProcess } from './harness/cli-process.ts'
 import { openDemo, ownPlace, program } from './harness/demo.ts'
@@ -44,6 +45,16 @@ test('a Ctrl+C while the killed service starts again leaves no file and no servi
   assert.equal((await running.ended()).code, 130)
   await kill
   assert.deepEqual(await readdir(own.place), [])
+})
+
+test('a start that comes after the end is refused', async () => {
+  await using own = new AsyncDisposableStack()
+  const end = new AsyncDisposableStack()
+  const { bridge, world } = await Stage.open(end)
+  own.use(world)
+  await end.disposeAsync()
+  await assert.rejects(bridge.start(), /the demo has ended/)
+  assert.equal(bridge.starts, 0)
 })
 
 test('a closed terminal ends the demo as Ctrl+C does', async () => {
