@@ -61,9 +61,11 @@ export async function call(method, target, body, signal) {
     throw new ApiError(0, 'UNREACHABLE', String(error))
   }
   const answer = await readJson(response)
-  if (response.ok) return /** @type {T} */ (answer)
+  if (response.ok && answer !== null) return /** @type {T} */ (answer)
   if (response.status === 401 && target !== 'session') for (const listener of signedOutListeners) listener()
-  const { error = response.statusText, error_code: code = '' } = /** @type {Record<string, string>} */ (answer ?? {})
+  // A proxy in front of the service may answer in its place, without the JSON of the service.
+  const strange = `the answer does not come from the service: HTTP ${response.status} ${response.statusText}`
+  const { error = strange, error_code: code = '' } = /** @type {Record<string, string>} */ (answer ?? {})
   throw new ApiError(response.status, code, error)
 }
 

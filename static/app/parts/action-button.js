@@ -11,7 +11,7 @@ import { texts } from './texts.js'
  * @param {Error} error
  * @param {{ unreachable: string }} t
  */
-function sentenceOf(error, t) {
+export function sentenceOf(error, t) {
   return error instanceof ApiError && error.status === 0 ? t.unreachable : error.message
 }
 

@@ -3,6 +3,8 @@
 import { html } from '../lib/html.js'
 import { fill, useTexts } from '../lib/languages.js'
 import { texts } from '../shell/texts.js'
+import { sentenceOf } from './action-button.js'
+import { texts as partTexts } from './texts.js'
 
 /**
  * @template T
@@ -10,11 +12,12 @@ import { texts } from '../shell/texts.js'
  */
 export function Loaded({ from: { data, error, reload }, children }) {
   const t = useTexts(texts)
+  const parts = useTexts(partTexts)
   return html`
     ${
       error &&
       html`<div class="notice bad" role="alert">
-        <p>${fill(t.failed, { reason: error.message })}</p>
+        <p>${fill(t.failed, { reason: sentenceOf(error, parts) })}</p>
         <button type="button" onClick=${reload}>${t.again}</button>
       </div>`
     }
