@@ -7,7 +7,7 @@ import { useEffect, useState } from '../../vendor/hooks.js'
 /** @typedef {'pending' | 'running' | 'completed' | 'failed' | 'cancelled'} Status */
 /**
  * @typedef {{
- *   id: string, type: string, instance: string, status: Status,
+ *   id: string, type: string, instance: string, status: Status, dry_run: boolean,
  *   progress: { done: number, total: number, errors: number, estimated_end_at: string | null },
  *   created_at: string, started_at: string | null, ended_at: string | null, error: string | null,
  *   result?: Record<string, unknown> | null,
