@@ -35,5 +35,7 @@ export function Ago({ at }) {
   useEffect(() => (at === null ? undefined : listen(() => count((before) => before + 1))), [at === null])
   if (at === null) return html`<span>${t.never}</span>`
   // In a live region, a screen reader would read it again every minute.
-  return html`<time aria-live="off" datetime=${at} title=${formatTime(language, at)}>${formatAgo(language, at, Date.now())}</time>`
+  return html`<time aria-live="off" datetime=${at} title=${formatTime(language, at)}
+    >${formatAgo(language, at, Date.now())}</time
+  >`
 }
