@@ -60,11 +60,9 @@ export async function call(method, target, body, signal) {
     if (signal?.aborted) throw error
     throw new ApiError(0, 'UNREACHABLE', String(error))
   }
-  const answer = await readJson(response)
-  if (response.ok) return /** @type {T} */ (answer)
-  if (response.status === 401 && target !== 'session') for (const listener of signedOutListeners) listener()
-  const { error = response.statusText, error_code: code = '' } = /** @type {Record<string, string>} */ (answer ?? {})
-  throw new ApiError(response.status, code, error)
+  if (response.ok) return /** @type {T} */ (await readAnswer(response, signal))
+  if (response.status === 401) for (const listener of signedOutListeners) listener()
+  throw await readRefusal(response)
 }
 
 /** @template T @param {string} target @param {AbortSignal} [signal] @returns {Promise<T>} */
@@ -72,11 +70,25 @@ export function get(target, signal) {
   return call('GET', target, undefined, signal)
 }
 
-/** @param {Response} response @returns {Promise<unknown>} */
-async function readJson(response) {
+/**
+ * An answer that breaks off is no answer.
+ * @param {Response} response
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<unknown>}
+ */
+async function readAnswer(response, signal) {
   try {
     return await response.json()
-  } catch {
-    return null
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new ApiError(0, 'UNREACHABLE', String(error))
   }
+}
+
+/** A proxy in front of the service may answer without JSON. @param {Response} response */
+async function readRefusal(response) {
+  const { status, statusText } = response
+  const refusal = /** @type {unknown} */ (await response.json().catch(() => null))
+  const { error = '', error_code: code = '' } = /** @type {Record<string, string>} */ (Object(refusal))
+  return new ApiError(status, code, error || `${status} ${statusText}`.trim())
 }
