@@ -16,6 +16,7 @@ test('without any variable the documented defaults hold', () => {
     maxConnections: 500,
     rateLimit: 0,
     trustProxy: false,
+    healthDetails: 'public',
     publicStats: false,
     publicStatsOrigins: [],
   })
@@ -126,6 +127,7 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     ['PORT', '-1'],
     ['PORT', '1e3'],
     ['LOG_LEVEL', 'loud'],
+    ['SERVICE_HEALTH_DETAILS', 'none'],
     ['SERVICE_TYPING_SYNC', 'yes'],
     ['SERVICE_LIFECYCLE_TIMEOUT', '10'],
     ['SERVICE_LIFECYCLE_TIMEOUT', '5 s'],
