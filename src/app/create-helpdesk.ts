@@ -2,7 +2,7 @@
 
 import type { Base } from './base.ts'
 import type { SettingsOf } from '../core/chosen-settings.ts'
-import type { Traces } from '../core/trace.ts'
+import type { Traces } from '../core/trace/traces.ts'
 import type { Downstream } from '../core/downstream.ts'
 import type { HelpdeskDatabase } from '../core/helpdesk/helpdesk-database.ts'
 import { ChatwootDownstream } from '../downstream/chatwoot-downstream.ts'

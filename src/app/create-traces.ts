@@ -1,7 +1,7 @@
 // Creates the traces of messages. Their packages are loaded only when a collector is configured.
 
-import { noTraces } from '../core/trace.ts'
-import type { Traces } from '../core/trace.ts'
+import { noTraces } from '../core/trace/traces.ts'
+import type { Traces } from '../core/trace/traces.ts'
 import type { Base } from './base.ts'
 
 /** `onDropped` is called with the number of spans that the collector will not get. */

@@ -1,7 +1,7 @@
 // Makes single calls to one Chatwoot: adds the token, reads JSON, keeps the deadline, and turns every failure into a
 // DownstreamError.
 
-import type { Traces } from '../core/trace.ts'
+import type { Traces } from '../core/trace/traces.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Answer, Egress } from '../lib/egress/egress.ts'
 import { EgressError } from '../lib/egress/errors.ts'

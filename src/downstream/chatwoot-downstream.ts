@@ -2,8 +2,8 @@
 
 import type { DownloadedFile, Downstream, HelpdeskInbox, InboxAccess } from '../core/downstream.ts'
 import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk/helpdesk-account.ts'
-import { noTraces } from '../core/trace.ts'
-import type { Traces } from '../core/trace.ts'
+import { noTraces } from '../core/trace/traces.ts'
+import type { Traces } from '../core/trace/traces.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'

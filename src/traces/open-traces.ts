@@ -1,7 +1,7 @@
 // Connects traces with a collector.
 
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import type { Traces } from '../core/trace.ts'
+import type { Traces } from '../core/trace/traces.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { OtlpTraces } from './otlp-traces.ts'

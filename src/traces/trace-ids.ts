@@ -1,7 +1,7 @@
 // Derives the ids of a trace from its message, so that the steps of a message meet in one trace also after a restart.
 
 import { createHash, randomBytes } from 'node:crypto'
-import type { TraceSubject } from '../core/trace.ts'
+import type { TraceSubject } from '../core/trace/traces.ts'
 
 /** The first step of a message has the id `firstId`. */
 export type TraceIds = { traceId: string; firstId: string }

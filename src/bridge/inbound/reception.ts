@@ -1,8 +1,8 @@
 // Hears what the network reports: new inbox rows, names, and addresses that belong together.
 
 import type { InstanceName } from '../../core/ids.ts'
-import { factsOfEvent, subjectOfEvent } from '../../core/trace.ts'
-import type { Traces } from '../../core/trace.ts'
+import { factsOfEvent, subjectOfEvent } from '../../core/trace/traces.ts'
+import type { Traces } from '../../core/trace/traces.ts'
 import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../../core/network/reception.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'

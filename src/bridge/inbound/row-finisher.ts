@@ -2,8 +2,8 @@
 
 import type { Chat } from '../../core/address.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
-import { factsOfEvent, subjectOfEvent } from '../../core/trace.ts'
-import type { StepFacts, Traces } from '../../core/trace.ts'
+import { factsOfEvent, subjectOfEvent } from '../../core/trace/traces.ts'
+import type { StepFacts, Traces } from '../../core/trace/traces.ts'
 import type { Statement } from '../../storage/engine/statement.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { Clock } from '../../lib/clock.ts'

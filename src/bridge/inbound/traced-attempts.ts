@@ -1,7 +1,7 @@
 // Shows every attempt to deliver a received message in its trace.
 
-import { factsOfEvent, subjectOfEvent } from '../../core/trace.ts'
-import type { Traces } from '../../core/trace.ts'
+import { factsOfEvent, subjectOfEvent } from '../../core/trace/traces.ts'
+import type { Traces } from '../../core/trace/traces.ts'
 import type { AttemptJob, DeliveryAttempt } from './delivery-attempt.ts'
 
 type Attempts = Pick<DeliveryAttempt, 'run'>

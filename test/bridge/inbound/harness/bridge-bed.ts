@@ -1,6 +1,6 @@
 // The inbound bridge with a real database, a clock that a test moves, and a scripted helpdesk and network.
 
-import { noTraces } from '../../../../src/core/trace.ts'
+import { noTraces } from '../../../../src/core/trace/traces.ts'
 import type { Readable } from 'node:stream'
 import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
 import type { Identities } from '../../../../src/bridge/inbound/destination-router.ts'

@@ -1,6 +1,6 @@
 // What one process of the service consists of in the outbound bed: both directions of the bridge on one database.
 
-import { noTraces } from '../../../../src/core/trace.ts'
+import { noTraces } from '../../../../src/core/trace/traces.ts'
 import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
 import type { InboundSet } from '../../../../src/app/inbound/create-inbound.ts'
 import { createOutbound } from '../../../../src/app/outbound/create-outbound.ts'

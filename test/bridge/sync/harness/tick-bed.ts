@@ -1,7 +1,7 @@
 // The parts that carry receipts, on a real database, with a scripted helpdesk and a clock that stands still.
 
 import type { MessageStatus } from '../../../../src/core/helpdesk/message.ts'
-import { noTraces } from '../../../../src/core/trace.ts'
+import { noTraces } from '../../../../src/core/trace/traces.ts'
 import type { Receipt } from '../../../../src/core/realtime.ts'
 import { OwnChanges } from '../../../../src/bridge/conversations/own-changes.ts'
 import type { OwnRead } from '../../../../src/bridge/sync/ticks/own-reads.ts'

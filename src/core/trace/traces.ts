@@ -1,7 +1,7 @@
 // The port to traces: which steps a message takes, and how long each one lasts. No step carries a text, a number or a name.
 
-import type { DestinationKey, InstanceName, NetworkMessageId, RowId } from './ids.ts'
-import type { NetworkEvent } from './message.ts'
+import type { DestinationKey, InstanceName, NetworkMessageId, RowId } from '../ids.ts'
+import type { NetworkEvent } from '../message.ts'
 
 /**
  * Which message a step belongs to. Steps with equal subjects are one trace, also when another process makes them, so a
