@@ -91,6 +91,9 @@ describe('traces', { concurrency: 2 }, () => {
       [...keys].filter((key) => !allowed.includes(key.replace('causeway.', ''))),
       [],
     )
+    const values = collector.spans.flatMap(({ facts }) => Object.values(facts))
+    const sentences = values.filter((value) => typeof value === 'string' && !/^\w+$/.test(value))
+    assert.deepEqual(sentences, [], 'every value is one word')
     const secrets = {
       text: 'secret words',
       answer: 'secret answer',
