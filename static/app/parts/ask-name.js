@@ -15,16 +15,19 @@ export function AskName({ name, title, consequence, confirm, onConfirm, onCancel
   const [typed, setTyped] = useState('')
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   useEffect(() => {
+    const before = /** @type {HTMLElement | null} */ (document.activeElement)
     dialog.current?.showModal()
+    // The browser gives the focus back when a dialog is closed, but this one is removed.
+    return () => before?.focus()
   }, [])
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
     if (typed === name) onConfirm()
   }
-  return html`<dialog ref=${dialog} aria-labelledby="ask-title" onCancel=${onCancel}>
+  return html`<dialog ref=${dialog} aria-labelledby="ask-title" aria-describedby="ask-consequence" onCancel=${onCancel}>
     <form onSubmit=${submit}>
       <h2 id="ask-title">${title}</h2>
-      <p>${consequence}</p>
+      <p id="ask-consequence">${consequence}</p>
       <label>
         ${fill(t.askName, { name })}
         <input

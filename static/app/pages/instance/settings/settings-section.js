@@ -27,7 +27,7 @@ export function SettingsSection(props) {
         return html`<form onSubmit=${submit}>
           <div class="columns">
             <${RouteFields} stored=${stored} draft=${draft} change=${change} />
-            <${OwnFields} values=${values} change=${change} />
+            <${OwnFields} stored=${stored} values=${values} change=${change} />
           </div>
           <${SaveBar} isEmpty=${Object.keys(draft).length === 0} ...${outcome} />
         </form>`
