@@ -19,7 +19,7 @@ export function Dashboard() {
   useEffect(() => onSignedOut(() => setSignedIn('out')), [])
   useEffect(() => {
     get('session').then(
-      () => setSignedIn('in'),
+      (session) => setSignedIn(/** @type {{ actor: string | null }} */ (session).actor === null ? 'out' : 'in'),
       () => setSignedIn('out'),
     )
   }, [])

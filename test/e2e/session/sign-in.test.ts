@@ -105,6 +105,23 @@ describe('five wrong tokens a minute', () => {
   })
 })
 
+describe('the question who the caller is', () => {
+  test('is answered without credentials, and refused with wrong ones', async () => {
+    await using service = await Service.start()
+    const visitor = new DashboardVisitor(service.app.url)
+    const ask = (headers: Record<string, string | null> = {}) => visitor.get('/api/session', headers)
+    const stranger = { actor: null, expires_at: null }
+    assert.deepEqual((await ask()).body, stranger)
+    assert.deepEqual((await ask({ cookie: 'another=1' })).body, stranger)
+    assert.deepEqual((await ask({ authorization: 'Basic YTpi' })).body, stranger)
+    const known = await ask({ authorization: `Bearer ${apiToken}` })
+    assert.deepEqual(known.body, { actor: 'api', expires_at: null })
+    assertRefused(await ask({ authorization: 'Bearer wrong' }), 'SERVICE_UNAUTHORIZED', /Bearer/)
+    assertRefused(await ask({ cookie: 'causeway_session=x' }), 'SERVICE_UNAUTHORIZED', /sign in again/)
+    assertRefused(await ask({ cookie: 'causeway_session=' }), 'SERVICE_UNAUTHORIZED')
+  })
+})
+
 describe('a session', () => {
   test('goes on while it is used, and ends 12 hours after that', async () => {
     const clock = new ManualClock()
@@ -151,7 +168,7 @@ describe('a session', () => {
     assert.deepEqual(answer.body, { message: 'signed out' })
     assert.deepEqual(cookiesOf(answer), ['causeway_session=; HttpOnly; SameSite=Strict; Path=/api; Max-Age=0'])
     assert.equal(visitor.cookie, '')
-    assertRefused(await visitor.get('/api/session'), 'SERVICE_UNAUTHORIZED', /Bearer/)
+    assert.deepEqual((await visitor.get('/api/session')).body, { actor: null, expires_at: null })
     assertRefused(await visitor.get('/api/session', { cookie: copy }), 'SERVICE_UNAUTHORIZED', /sign in again/)
     assert.equal((await other.get('/api/session')).status, 200)
     assertRefused(await visitor.request('DELETE', '/api/session'), 'SERVICE_UNAUTHORIZED')
