@@ -62,7 +62,7 @@ export async function call(method, target, body, signal) {
   }
   const answer = await readJson(response)
   if (response.ok) return /** @type {T} */ (answer)
-  if (response.status === 401 && target !== 'session') for (const listener of signedOutListeners) listener()
+  if (response.status === 401) for (const listener of signedOutListeners) listener()
   const { error = response.statusText, error_code: code = '' } = /** @type {Record<string, string>} */ (answer ?? {})
   throw new ApiError(response.status, code, error)
 }

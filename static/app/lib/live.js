@@ -1,7 +1,7 @@
 // The events of the service. Components listen by kind; a lost connection is taken up again where it ended.
 
 import { useEffect, useState } from '../vendor/hooks.js'
-import { apiUrl } from './api.js'
+import { apiUrl, get } from './api.js'
 
 /** @typedef {'hello' | 'instance' | 'qr' | 'destination' | 'job' | 'delivery' | 'alert' | 'reset'} LiveKind */
 /** @typedef {(data: never) => void} LiveListener */
@@ -12,6 +12,8 @@ const listeners = new Map()
 const onlineListeners = new Set()
 /** @type {EventSource | null} */
 let source = null
+/** Waits to open the source again. @type {ReturnType<typeof setTimeout> | undefined} */
+let timer
 let isOnline = true
 
 /** @type {readonly LiveKind[]} */
@@ -29,7 +31,9 @@ export function connectLive() {
     // A refusal ends the source for good: the browser tries again by itself only after a lost connection.
     if (opened.readyState !== EventSource.CLOSED || source !== opened) return
     source = null
-    setTimeout(connectLive, 5000)
+    timer = setTimeout(connectLive, 5000)
+    // A source does not say why it was refused. If the session has ended, the answer to any request leads to the sign-in.
+    get('version').catch(() => undefined)
   })
   for (const kind of kinds) {
     opened.addEventListener(kind, (event) => {
@@ -40,8 +44,10 @@ export function connectLive() {
 }
 
 export function disconnectLive() {
+  clearTimeout(timer)
   source?.close()
   source = null
+  setOnline(true)
 }
 
 /** @param {boolean} value */
