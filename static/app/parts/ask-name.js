@@ -15,7 +15,12 @@ export function AskName({ name, title, consequence, confirm, onConfirm, onCancel
   const [typed, setTyped] = useState('')
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   useEffect(() => {
-    dialog.current?.showModal()
+    const shown = dialog.current
+    shown?.showModal()
+    // A dialog that is closed gives the focus back; one that is only removed loses it.
+    return () => {
+      shown?.close()
+    }
   }, [])
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
