@@ -15,11 +15,13 @@ export function AskName({ name, title, consequence, confirm, onConfirm, onCancel
   const [typed, setTyped] = useState('')
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   useEffect(() => {
+    const before = document.activeElement
     const shown = dialog.current
     shown?.showModal()
-    // A dialog that is closed gives the focus back; one that is only removed loses it.
+    // The dialog is removed, and only one that is closed gives the focus back by itself.
     return () => {
       shown?.close()
+      if (before instanceof HTMLElement) before.focus()
     }
   }, [])
   const submit = (/** @type {Event} */ event) => {
