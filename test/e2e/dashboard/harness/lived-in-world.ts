@@ -11,7 +11,7 @@ const day = 24 * hour
 const sales = '5511999990001'
 const support = '5511999990002'
 
-/** What happened before this test: an account that was logged out, a month of messages, a day with a lost connection. */
+/** What happened before this test: an account that was logged out, and a month of messages. */
 async function seed(database: Database): Promise<void> {
   const now = Date.now()
   const lost = sampleInstanceColumns('old-shop', {
@@ -19,6 +19,17 @@ async function seed(database: Database): Promise<void> {
     lastError: 'the phone removed this linked device',
   })
   await database.write(database.query.insertInto('instances').values(lost))
+  for (let ago = 1; ago < 30; ago++) {
+    const own = { day: new Date(now - ago * day).toISOString().slice(0, 10), owner_tag: '', instance: 'sales' }
+    const counts = { messages_in: 40 + ((ago * 37) % 60), messages_out: 30 + ((ago * 23) % 50) }
+    const others = { spamguard_blocks: 0, lifecycle_events: 1 }
+    await database.write(database.query.insertInto('usage').values({ ...own, ...counts, ...others }))
+  }
+}
+
+/** A day with a lost connection. It is stored after the instance: a new one begins without a past. */
+async function seedStates(database: Database): Promise<void> {
+  const now = Date.now()
   const states = [
     [23, 'ready'],
     [9, 'disconnected'],
@@ -28,12 +39,6 @@ async function seed(database: Database): Promise<void> {
   for (const [hours, state] of states) {
     const change = { id: `sales ${hours}`, instance: 'sales', at: now - hours * hour, state, reason: '' }
     await database.write(database.query.insertInto('state_changes').values(change))
-  }
-  for (let ago = 1; ago < 30; ago++) {
-    const own = { day: new Date(now - ago * day).toISOString().slice(0, 10), owner_tag: '', instance: 'sales' }
-    const counts = { messages_in: 40 + ((ago * 37) % 60), messages_out: 30 + ((ago * 23) % 50) }
-    const others = { spamguard_blocks: 0, lifecycle_events: 1 }
-    await database.write(database.query.insertInto('usage').values({ ...own, ...counts, ...others }))
   }
 }
 
@@ -57,6 +62,7 @@ export async function openLivedInWorld(): Promise<SetupWorld> {
   const tenant = { downstream_base_url: world.helpdesk.url, downstream_api_token: world.helpdesk.facts.api_token }
   await world.service.request('PUT', '/api/tenants/acme', { body: tenant })
   await world.command('/sales/contacts/repair?dry_run=true')
+  await seedStates(world.service.database)
   stack.move()
   return world
 }

@@ -50,7 +50,13 @@ export function StripChart({ caption, history }) {
       )}
       ${marks.map(
         (mark) =>
-          html`<text key=${mark} x=${percent(mark)} y=${plotHeight + 16} text-anchor=${anchorOf(mark)}>
+          html`<text
+            key=${mark}
+            class=${mark % 0.5 === 0 ? null : 'between'}
+            x=${percent(mark)}
+            y=${plotHeight + 16}
+            text-anchor=${anchorOf(mark)}
+          >
             ${formatClock(language, begin + mark * whole)}
           </text>`,
       )}

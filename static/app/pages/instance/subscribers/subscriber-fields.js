@@ -7,7 +7,8 @@ import { texts } from './texts.js'
 
 /** @typedef {import('../settings/use-draft.js').Subscriber} Subscriber */
 
-const events = [
+/** As the service knows them. */
+export const events = [
   'paired',
   'connected',
   'disconnected',
