@@ -24,7 +24,7 @@ export async function globalSetup(): Promise<void> {
   // Some hundred processes load the same modules: each is compiled once.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
   // Once for the run, whichever files it has.
-  if (withoutBrowser !== false) console.log(`The tests in a browser are skipped: ${withoutBrowser}.`)
+  if (withoutBrowser !== false) process.stdout.write(`The tests in a browser are skipped: ${withoutBrowser}.\n`)
   if (engines.includes('postgres')) await startPostgres()
   for (const engine of engines) await makeTemplate(engine)
 }

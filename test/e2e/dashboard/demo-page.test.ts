@@ -13,8 +13,12 @@ import { takePicture } from './harness/picture.ts'
 
 const press = (page: Page, name: string) => page.getByRole('button', { name }).click()
 
-function movingParts(page: Page): Promise<number> {
-  return page.evaluate('document.getAnimations().filter(({ playState }) => playState === "running").length')
+/** The elements that would move, now or when they change. */
+function movingParts(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('*')].filter((each) => {
+    const { animationName, transitionDuration } = getComputedStyle(each)
+    return animationName !== 'none' || transitionDuration !== '0s'
+  }).map(({ className }) => className)`)
 }
 
 describe('the page of the demo', { skip: withoutBrowser }, () => {
@@ -40,7 +44,10 @@ describe('the page of the demo', { skip: withoutBrowser }, () => {
     await page.locator('.helpdesk .tick.read').waitFor()
     await page.locator('.phone').getByRole('button', { name: 'Photo' }).click()
     await page.locator('.helpdesk').getByAltText('A photo of a bicycle').last().waitFor()
-    assert.equal(await movingParts(page), 0, 'a visitor who asks for less motion gets none')
+    assert.deepEqual(await movingParts(page), [], 'a visitor who asks for less motion gets none')
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    assert.notDeepEqual(await movingParts(page), [], 'messages move otherwise')
+    await page.emulateMedia({ reducedMotion: 'reduce' })
     await press(page, 'Quote')
     await page.locator('.helpdesk').getByText('Perfect, I will come at five.').last().waitFor()
 

@@ -22,7 +22,7 @@ describe('a service that is away', { skip: withoutBrowser }, () => {
     await first[Symbol.asyncDispose]()
     await banner.waitFor()
     assert.ok(await page.getByText('0 of 0 ready').isVisible(), 'what was known last stays')
-    await using _second = await Service.start({
+    await using second = await Service.start({
       ...options,
       seed: async (database) => {
         const row = sampleInstanceColumns('made-meanwhile', { state: 'disconnected' })
@@ -31,6 +31,7 @@ describe('a service that is away', { skip: withoutBrowser }, () => {
     })
     await banner.waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'made-meanwhile' }).waitFor()
+    assert.equal(second.app.url, first.app.url)
     view.assertOnlyRequestsFailed(/ERR_/)
   })
 })
