@@ -14,7 +14,7 @@ const markup = (word: string) => `<img src=x onerror="document.title='${word}'">
 
 async function seed(database: Database): Promise<void> {
   const instance = sampleInstanceColumns('shop', {
-    state: 'disconnected',
+    state: 'logged_out',
     ownerTag: markup('tag'),
     lastError: markup('last-error'),
   })
