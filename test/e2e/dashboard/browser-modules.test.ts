@@ -23,8 +23,8 @@ const { isInstanceName } = (await moduleOf('new-instance/instance-name.js')) as 
   isInstanceName: (name: string) => boolean
 }
 
-const { events } = (await moduleOf('instance/subscribers/subscriber-fields.js')) as { events: string[] }
-const { mostDays } = (await moduleOf('instance/settings/history-fields.js')) as { mostDays: number }
+const subscribers = (await moduleOf('instance/subscribers/lifecycle-events.js')) as { lifecycleEvents: string[] }
+const { mostHistoryDays } = (await moduleOf('instance/settings/history-days.js')) as { mostHistoryDays: number }
 
 const row = (name: string, more: Partial<Row> = {}): Row => {
   return { name, state: 'ready', parked: 0, ban_level: 'ok', outbox_pending: 0, ...more }
@@ -104,9 +104,9 @@ test('the wizard accepts the same names as the API', () => {
 })
 
 test('the fields of a subscriber offer every lifecycle event', () => {
-  assert.deepEqual(events.toSorted(), lifecycleEvents.toSorted())
+  assert.deepEqual(subscribers.lifecycleEvents.toSorted(), lifecycleEvents.toSorted())
 })
 
 test('the days of history have the bound of the API', () => {
-  assert.equal(mostDays, longestHistoryDays)
+  assert.equal(mostHistoryDays, longestHistoryDays)
 })

@@ -3,13 +3,11 @@
 import { html } from '../../../lib/html.js'
 import { fill, useTexts } from '../../../lib/languages.js'
 import { Field, valueOf } from '../../../parts/field.js'
+import { mostHistoryDays } from './history-days.js'
 import { texts } from './texts.js'
 
 /** @typedef {import('../../../parts/field.js').FieldAttributes} FieldAttributes */
 /** @typedef {import('./use-draft.js').Settings['history']} History */
-
-/** The service counts more days as this many. */
-export const mostDays = 30
 
 /** @param {{ history: History, change: import('./use-draft.js').Change }} props */
 export function HistoryFields({ history: { enabled, days }, change }) {
@@ -18,13 +16,13 @@ export function HistoryFields({ history: { enabled, days }, change }) {
       <input type="checkbox" checked=${enabled} onChange=${() => change('history', { enabled: !enabled, days })} />
       <span>${t.history}<span class="hint">${t.historyHint}</span></span>
     </label>
-    <${Field} label=${t.historyDays} hint=${fill(t.historyDaysHint, { most: mostDays })}>
+    <${Field} label=${t.historyDays} hint=${fill(t.historyDaysHint, { most: mostHistoryDays })}>
       ${(/** @type {FieldAttributes} */ attributes) =>
         html`<input
           ...${attributes}
           type="number"
           min="1"
-          max=${mostDays}
+          max=${mostHistoryDays}
           required
           value=${days}
           onInput=${(/** @type {Event} */ event) => change('history', { enabled, days: Number(valueOf(event)) })}
