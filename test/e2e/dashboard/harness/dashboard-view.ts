@@ -30,15 +30,13 @@ export class DashboardView {
     const { url } = world.service.app
     const page = await browser.newPage({ locale: 'en-US', ...options })
     const view = new DashboardView(page, url, stack.move())
-    await page.goto(`${url}/static/index.html#${path}`)
-    return view
+    return await view.#begin(() => page.goto(`${url}/static/index.html#${path}`))
   }
 
   /** Opens a page of the dashboard and signs in. */
   static async open(world: Running, path = '/', options: BrowserContextOptions = {}): Promise<DashboardView> {
     const view = await DashboardView.visit(world, path, options)
-    await view.signIn()
-    return view
+    return await view.#begin(() => view.signIn())
   }
 
   get token(): Locator {
@@ -48,7 +46,7 @@ export class DashboardView {
   async signIn(token = apiToken): Promise<void> {
     await this.token.fill(token)
     await this.page.getByRole('button', { name: 'Sign in' }).click()
-    await this.page.getByRole('navigation').waitFor()
+    await this.page.getByRole('button', { name: 'Sign out' }).waitFor()
   }
 
   async goTo(path: string): Promise<void> {
@@ -75,6 +73,17 @@ export class DashboardView {
   assertOnlyRequestsFailed(why: RegExp): void {
     const others = this.problems.filter((line) => !(line.startsWith('Failed to load resource') && why.test(line)))
     assert.deepEqual(others, [])
+  }
+
+  /** A view whose first steps fail is closed: the process of the test does not end while its browser is open. */
+  async #begin(steps: () => Promise<unknown>): Promise<this> {
+    try {
+      await steps()
+      return this
+    } catch (error) {
+      await this[Symbol.asyncDispose]()
+      throw error
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
