@@ -33,7 +33,7 @@ export const settings = {
   http: {
     port: setting('PORT', integer(0, 65535), '3100', 'TCP port of the HTTP listener; 0 picks a free one'),
     host: setting('HOST', text, '', 'Address to listen on; empty: 127.0.0.1 if SERVICE_API_TOKEN is empty, else 0.0.0.0'),
-    apiToken: setting('SERVICE_API_TOKEN', secretHeaderText, '', 'Bearer token of the API; empty: every route is open (development)'),
+    apiToken: setting('SERVICE_API_TOKEN', secretHeaderText, '', 'Bearer token of the API; empty: every route is open (development), but not to the pages of other sites'),
     publicUrl: setting('SERVICE_PUBLIC_URL', httpUrl, '', 'Base URL under which the helpdesk reaches this service; needed to set up a helpdesk inbox'),
     bodyLimit: setting('SERVICE_BODY_LIMIT', size('1kb', '64mb'), '1mb', 'Largest request body; a larger one is 413. The webhook accepts at least 5mb'),
     maxConnections: setting('SERVICE_MAX_CONNECTIONS', integer(10, 100_000), '500', 'Open HTTP connections; above it the connection that is longest without a complete request is closed. Ten more are kept for GET requests, so that health answers'),

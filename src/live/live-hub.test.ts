@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { LiveHub } from './live-hub.ts'
-import type { LiveSink } from './live-hub.ts'
+import type { LiveSink } from './listeners.ts'
 
 /** A listener that reads everything, or nothing. */
 class Ear implements LiveSink {
@@ -40,10 +40,9 @@ class Ear implements LiveSink {
 function setUp() {
   const clock = new ManualClock()
   const logs = new RecordedLog()
-  const hub = new LiveHub({ version: '1.0.0', clock, log: logs.log })
-  const join = (lastId?: string) => {
-    const ear = new Ear()
-    const leave = hub.join(ear, lastId)
+  const hub = new LiveHub({ version: '1.0.0', maxListeners: 32, clock, log: logs.log })
+  const join = (lastId?: string, { session = null, ear = new Ear() }: { session?: string | null; ear?: Ear } = {}) => {
+    const leave = hub.join(ear, lastId, session)
     return { ear, leave }
   }
   const say = (n: number) => {
@@ -124,6 +123,24 @@ describe('a listener', () => {
     )
   })
 
+  test('that missed much is told to start anew, before it could be cut off for what it cannot have read yet', () => {
+    const { hub, join } = setUp()
+    const { ear, leave } = join()
+    leave()
+    const text = 'x'.repeat(1000)
+    const busy = () => {
+      const reader = new Ear()
+      // Nothing has reached it when the greeting is written.
+      reader.isReading = false
+      return join(ear.ids[0], { ear: reader }).ear
+    }
+    for (let n = 0; n < 100; n++) hub.publish('alert', () => ({ text }))
+    assert.deepEqual([busy().heard.length, busy().isEnded], [101, false])
+    for (let n = 0; n < 200; n++) hub.publish('alert', () => ({ text }))
+    const late = busy()
+    assert.deepEqual([late.heard.map(([kind]) => kind), late.isEnded], [['hello', 'reset'], false])
+  })
+
   test('with an id of another process, or with a senseless one, is told to start anew', () => {
     const { join, say } = setUp()
     join()
@@ -186,6 +203,18 @@ test('the thirty-third listener is refused, until another one leaves', () => {
   all[5]?.leave()
   join()
   assert.throws(() => join(), { code: 'SERVICE_TOO_MANY_LISTENERS' })
+})
+
+test('with all places taken, a newer listener of a session takes the place of the oldest one of that session', () => {
+  const { join } = setUp()
+  const others = Array.from({ length: 30 }, () => join(undefined, { session: 'another' }).ear)
+  const [first, second] = [join(undefined, { session: 'mine' }).ear, join(undefined, { session: 'mine' }).ear]
+  assert.deepEqual([first.isEnded, second.isEnded], [false, false])
+  const third = join(undefined, { session: 'mine' }).ear
+  assert.deepEqual([first.isEnded, first.heard.at(-1)], [true, ['bye', { reason: 'full' }]])
+  assert.deepEqual([second.isEnded, third.isEnded, others.some(({ isEnded }) => isEnded)], [false, false, false])
+  assert.throws(() => join(), { code: 'SERVICE_TOO_MANY_LISTENERS' })
+  assert.throws(() => join(undefined, { session: 'a third' }), { code: 'SERVICE_TOO_MANY_LISTENERS' })
 })
 
 describe('without a listener', () => {

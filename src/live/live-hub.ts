@@ -11,24 +11,14 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { EventRing, formatEvent } from './event-ring.ts'
 import { LatestOnly } from './latest-only.ts'
+import { Listeners, maxWaitingBytes } from './listeners.ts'
+import type { ByeReason, LiveSink } from './listeners.ts'
 
-/** expired: the session with which the listener was let in has ended. */
-export type ByeReason = 'stopping' | 'slow' | 'expired'
-
-/** The connection of a listener. */
-export type LiveSink = {
-  write(text: string): void
-  /** How many bytes the listener has not taken yet. */
-  readonly waiting: number
-  /** Ends the connection after the last text. A listener that does not read is cut off. */
-  end(text: string): void
-}
-
-type Deps = { version: string; clock: Clock; log: Log }
+type Deps = { version: string; maxListeners: number; clock: Clock; log: Log }
 
 const maxKept = 500
-const maxListeners = 32
-const maxWaitingBytes = 256 * 1024
+/** A longer replay could be all that a listener may leave unread: it would be cut off before it could read. */
+const maxReplay = maxWaitingBytes / 2
 const aliveMs = 15_000
 const keepCollectingMs = 60_000
 const alive = ': alive\n\n'
@@ -38,7 +28,7 @@ export class LiveHub {
   readonly #bootId = randomBytes(6).toString('hex')
   readonly #ring = new EventRing(this.#bootId, maxKept)
   readonly #latest: LatestOnly
-  readonly #listeners = new Set<LiveSink>()
+  readonly #listeners: Listeners
   #isCollecting = false
   #cancelRest: () => void = () => undefined
   #cancelAlive: () => void = () => undefined
@@ -47,6 +37,12 @@ export class LiveHub {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#latest = new LatestOnly(deps.clock)
+    this.#listeners = new Listeners({
+      max: deps.maxListeners,
+      onNone: () => {
+        this.#planRest()
+      },
+    })
   }
 
   get isCollecting(): boolean {
@@ -66,7 +62,7 @@ export class LiveHub {
     }
     if (data === undefined) return
     const { text } = this.#ring.add(kind, data)
-    for (const listener of [...this.#listeners]) this.#write(listener, text)
+    this.#listeners.tell(text)
   }
 
   /** The same, at most once a second for each key. The last change is told. */
@@ -77,54 +73,57 @@ export class LiveHub {
     })
   }
 
-  /** Refuses when there are too many listeners: called before the answer begins. */
-  assertRoom(): void {
+  /** Refuses when there are too many listeners: called before the answer begins. `session` is that of a dashboard. */
+  makeRoom(session: string | null): void {
     if (this.#isOver) throw new BridgeError('SERVICE_STOPPING', 'the service stops: connect again in some seconds')
-    if (this.#listeners.size < maxListeners) return
-    const sentence = `${maxListeners} listeners are connected, and there is no room for more: close a dashboard, and try again`
-    throw new BridgeError('SERVICE_TOO_MANY_LISTENERS', sentence)
+    this.#listeners.makeRoom(session)
   }
 
   /** Greets the listener, with what it missed since the event of that id. Returns how it leaves. */
-  join(listener: LiveSink, lastId: string | undefined): () => void {
-    this.assertRoom()
-    const missed = lastId === undefined ? undefined : this.#ring.after(lastId)
+  join(listener: LiveSink, lastId: string | undefined, session: string | null = null): () => void {
+    this.makeRoom(session)
+    const missed = lastId === undefined ? undefined : this.#missedSince(lastId)
     // The place where this stream begins: a listener that is cut off right after the greeting goes on from there.
-    const id = missed && lastId !== undefined ? lastId : this.#ring.lastId
+    const id = missed !== undefined && lastId !== undefined ? lastId : this.#ring.lastId
     const data = { version: this.#deps.version, boot_id: this.#bootId }
-    const reset = lastId !== undefined && !missed ? formatEvent({ kind: 'reset', data: {} }) : ''
-    this.#add(listener)
-    const texts = [formatEvent({ id, kind: 'hello', data }), reset, ...(missed ?? []).map(({ text }) => text)]
-    this.#write(listener, texts.join(''))
+    const reset = lastId !== undefined && missed === undefined ? formatEvent({ kind: 'reset', data: {} }) : ''
+    this.#listeners.add(listener, session)
+    this.#collect()
+    this.#listeners.write(listener, formatEvent({ id, kind: 'hello', data }) + reset + (missed ?? ''))
     return () => {
-      this.#remove(listener)
+      this.#listeners.remove(listener)
     }
   }
 
   /** Ends the stream of one listener. */
   dismiss(listener: LiveSink, reason: ByeReason): void {
-    if (!this.#listeners.has(listener)) return
-    this.#remove(listener)
-    listener.end(formatEvent({ kind: 'bye', data: { reason } }))
+    this.#listeners.dismiss(listener, reason)
   }
 
   /** The service stops. */
   close(): void {
     this.#isOver = true
-    for (const listener of [...this.#listeners]) this.dismiss(listener, 'stopping')
+    this.#listeners.dismissAll('stopping')
     this.#cancelRest()
     this.#rest()
   }
 
-  #add(listener: LiveSink): void {
-    this.#listeners.add(listener)
-    this.#cancelRest()
-    this.#isCollecting = true
-    if (this.#listeners.size === 1) this.#keepAlive()
+  /** Undefined when it is not known any more, or too long. */
+  #missedSince(lastId: string): string | undefined {
+    const text = this.#ring
+      .after(lastId)
+      ?.map((event) => event.text)
+      .join('')
+    return text !== undefined && text.length <= maxReplay ? text : undefined
   }
 
-  #remove(listener: LiveSink): void {
-    if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return
+  #collect(): void {
+    this.#cancelRest()
+    this.#isCollecting = true
+    if (this.#listeners.count === 1) this.#keepAlive()
+  }
+
+  #planRest(): void {
     this.#cancelAlive()
     this.#cancelRest = this.#deps.clock.after(keepCollectingMs, () => {
       this.#rest()
@@ -140,12 +139,7 @@ export class LiveHub {
   #keepAlive(): void {
     this.#cancelAlive = this.#deps.clock.after(aliveMs, () => {
       this.#keepAlive()
-      for (const listener of [...this.#listeners]) this.#write(listener, alive)
+      this.#listeners.tell(alive)
     })
-  }
-
-  #write(listener: LiveSink, text: string): void {
-    listener.write(text)
-    if (listener.waiting > maxWaitingBytes) this.dismiss(listener, 'slow')
   }
 }

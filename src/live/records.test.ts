@@ -33,7 +33,8 @@ function openHistory() {
   const history = new StateHistory({
     store: {
       add: (changes) => stored.write(changes),
-      since: () => Promise.resolve([]),
+      // As stored: by their times.
+      since: () => Promise.resolve(stored.batches.flat().toSorted((one, other) => one.at - other.at)),
       prune: () => Promise.resolve(),
     },
     newId: () => String(++count),
@@ -95,6 +96,30 @@ describe('the history of states', () => {
     await stored.answer()
     await done
     assert.deepEqual(batches(), [['disconnected', 'connecting', 'disconnected', 'connected']])
+  })
+
+  test('tells the changes in the order in which they happened, also after the clock went back', async () => {
+    const { clock, stored, history, seen } = openHistory()
+    const start = clock.now()
+    seen('connecting')
+    await clock.advance(1000)
+    seen('ready')
+    clock.set(3_599_000)
+    seen('disconnected')
+    clock.set(-3_595_000)
+    seen('ready')
+    const read = history.since('a', 0)
+    await Promise.resolve()
+    await stored.answer()
+    assert.deepEqual(
+      (await read).map(({ state, at }) => [state, at - start]),
+      [
+        ['connecting', 0],
+        ['ready', 1000],
+        ['disconnected', 5000],
+        ['ready', 5000],
+      ],
+    )
   })
 
   test('of an account that changes while storage is away for long keeps the newest changes', async () => {

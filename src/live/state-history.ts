@@ -52,7 +52,7 @@ export class StateHistory implements PerInstance {
   /** The last change until `from`, if one is known, and all changes after it, oldest first. */
   async since(instance: InstanceName, from: number): Promise<StateChange[]> {
     await this.flush()
-    return this.#deps.store.since(instance, from)
+    return inOrder(await this.#deps.store.since(instance, from), this.#deps.clock.now())
   }
 
   /** After a failure the changes wait for the next flush. Each has an id, so a repeated write adds nothing. */
@@ -74,4 +74,15 @@ export class StateHistory implements PerInstance {
     this.#last.delete(instance)
     await this.flush()
   }
+}
+
+/** Ids sort in the order of creation, times do not if the clock went back. No change is shown later than the one after it. */
+function inOrder(changes: readonly StateChange[], now: number): StateChange[] {
+  let latest = now
+  const newestFirst = changes.toSorted((one, other) => (one.id > other.id ? -1 : 1))
+  const shown = newestFirst.map((change) => {
+    latest = Math.min(latest, change.at)
+    return { ...change, at: latest }
+  })
+  return shown.reverse()
 }

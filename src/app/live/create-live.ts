@@ -25,12 +25,18 @@ import type { Base } from '../base.ts'
 const statesMs = 5000
 const timesMs = 60_000
 const sweepMs = 3_600_000
+const maxListeners = 32
 
 const directionOf: Partial<Record<UsageCounter, 'in' | 'out'>> = { messages_in: 'in', messages_out: 'out' }
 
 /** Created first: every other part may tell it that something changed. */
-export function createLive({ build, clock, log, stack }: Base) {
-  const hub = new LiveHub({ version: build.version, clock, log })
+export function createLive({ build, config, clock, log, stack }: Base) {
+  const hub = new LiveHub({
+    version: build.version,
+    // A stream keeps its connection. Most connections must be left to callbacks and requests.
+    maxListeners: Math.min(maxListeners, Math.floor(config.http.maxConnections / 4)),
+    ...{ clock, log },
+  })
   stack.defer(() => {
     hub.close()
   })

@@ -1,5 +1,5 @@
 // Authentication: every route needs the token or the cookie of a dashboard session, unless its own declaration says that it
-// is public.
+// is public. A service without a token serves all but the pages of strangers.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -7,6 +7,7 @@ import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { HttpApp } from '../http-app.ts'
 import type { DashboardSession, DashboardSessions } from '../session/dashboard-sessions.ts'
+import { findStranger } from '../session/open-service.ts'
 import { findSessionRefusal } from '../session/same-origin.ts'
 import { readSessionCookies, sessionCookieName, writeSessionCookie } from '../session/session-cookie.ts'
 import type { Access } from '../session/session-routes.ts'
@@ -36,11 +37,11 @@ declare module 'fastify' {
 
 type Authenticate = (request: FastifyRequest, reply: FastifyReply) => void
 
-export function createAuthentication(app: HttpApp, access: Access): Authenticate {
+export function createAuthentication(app: HttpApp, access: Access, publicUrl: string | null): Authenticate {
   app.decorateRequest('actor', 'api')
   app.decorateRequest('dashboardSession', null)
   app.decorateRequest('isAnonymous', false)
-  if (!access) return () => undefined
+  if (!access) return refuseStrangers(publicUrl)
   const { token, sessions } = access
   return (request, reply) => {
     const { config } = request.routeOptions
@@ -50,6 +51,13 @@ export function createAuthentication(app: HttpApp, access: Access): Authenticate
     if (request.isAnonymous) return
     if (given === undefined) admitSession(sessions, request, reply)
     else if (!token.matches(given)) throw unauthorized(sendToken)
+  }
+}
+
+function refuseStrangers(publicUrl: string | null): Authenticate {
+  return (request) => {
+    const refusal = request.routeOptions.config.public ? null : findStranger(request, publicUrl)
+    if (refusal !== null) throw unauthorized(refusal)
   }
 }
 

@@ -33,13 +33,18 @@ const codeOfStatus: Record<number, ErrorCode> = {
 }
 
 /** Temporary refusals: their request line is enough, an operator need not look into them. */
-const passing: readonly ErrorCode[] = ['SERVICE_STARTING', 'SERVICE_STANDBY', 'SERVICE_OVERLOADED', 'SERVICE_STOPPING']
+const passing: readonly ErrorCode[] = [
+  ...(['SERVICE_STARTING', 'SERVICE_STANDBY', 'SERVICE_OVERLOADED', 'SERVICE_STOPPING'] as const),
+  // A dashboard that finds no place asks again every few seconds.
+  'SERVICE_TOO_MANY_LISTENERS',
+]
 
 /** After how many seconds a caller may repeat a request that was refused for the moment. */
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   SERVICE_STARTING: 1,
   SERVICE_OVERLOADED: 5,
   SERVICE_STOPPING: 5,
+  SERVICE_TOO_MANY_LISTENERS: 5,
 }
 
 export function replyWithError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {

@@ -86,6 +86,7 @@ import type { UsageDeps } from '../routes/usage.ts'
 
 type ServerSettings = {
   apiToken: string
+  publicUrl: string | null
   bodyLimit: number
   /** Open connections at once. */
   maxConnections: number
@@ -234,7 +235,7 @@ async function addProtection(app: HttpApp, { settings, gate, access }: Protectio
       if (request.is404) await limit.call(app, request, reply)
     })
   }
-  const authenticate = createAuthentication(app, access)
+  const authenticate = createAuthentication(app, access, settings.publicUrl)
   // After the onRequest hooks, so that guessing tokens counts against the rate limit.
   // The body is read after the gate: of a request that is held, memory keeps what Node has read ahead, 64 KB at most.
   app.decorateRequest('heldMs', 0)

@@ -17,8 +17,12 @@ import { mostTries, SignInTries } from './sign-in-tries.ts'
 /** Null: the service has no token, and every route is open. */
 export type Access = { token: ApiToken; sessions: DashboardSessions } | null
 
+const longestToken = 4096
+/** Small bodies take no room from the bodies of callers who have the token. A character has six bytes when it is escaped. */
+const longestBody = 8 * longestToken
+
 const SignIn = Type.Object(
-  { token: Type.String({ maxLength: 4096, description: 'The value of SERVICE_API_TOKEN' }) },
+  { token: Type.String({ maxLength: longestToken, description: 'The value of SERVICE_API_TOKEN' }) },
   { title: 'SignIn' },
 )
 const SignedIn = Type.Object({ expires_at: Timestamp }, { title: 'SignedIn' })
@@ -88,6 +92,7 @@ function addSignInRoute(app: HttpApp, access: Access, clock: Clock): void {
     '/api/session',
     {
       config: { public: true },
+      bodyLimit: longestBody,
       schema: {
         ...about(
           'signIn',
@@ -130,7 +135,9 @@ function checkToken(token: ApiToken, tries: SignInTries, address: string, given:
 }
 
 function noToken(): BridgeError {
-  const sentence = 'SERVICE_API_TOKEN is empty, so every route is open and there is nothing to sign in to'
+  const sentence =
+    'SERVICE_API_TOKEN is empty, so there is nothing to sign in to: every route is open at an IP address, at localhost, at a ' +
+    'name of the own network and at the host of SERVICE_PUBLIC_URL'
   return new BridgeError('SERVICE_NO_API_TOKEN', sentence)
 }
 

@@ -28,10 +28,10 @@ export function AskName({ name, title, consequence, confirm, onConfirm, onCancel
     event.preventDefault()
     if (typed === name) onConfirm()
   }
-  return html`<dialog ref=${dialog} aria-labelledby="ask-title" onCancel=${onCancel}>
+  return html`<dialog ref=${dialog} aria-labelledby="ask-title" aria-describedby="ask-consequence" onCancel=${onCancel}>
     <form onSubmit=${submit}>
       <h2 id="ask-title">${title}</h2>
-      <p>${consequence}</p>
+      <p id="ask-consequence">${consequence}</p>
       <label>
         ${fill(t.askName, { name })}
         <input

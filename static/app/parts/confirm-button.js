@@ -16,21 +16,22 @@ import { ActionButton } from './action-button.js'
 export function ConfirmButton({ run, confirm, children }) {
   const t = useTexts(texts)
   const [isAsking, setAsking] = useState(false)
+  const wasAsking = useRef(isAsking)
   const place = useRef(/** @type {HTMLElement | null} */ (null))
-  const wasPressed = useRef(false)
   useEffect(() => {
-    // The button that was pressed is gone: the one in its place gets the focus.
-    if (wasPressed.current) place.current?.querySelector('button')?.focus()
+    // The button that had the focus is gone.
+    if (isAsking !== wasAsking.current) place.current?.querySelector('button')?.focus()
+    wasAsking.current = isAsking
   }, [isAsking])
   const ask = (/** @type {boolean} */ value) => () => {
-    wasPressed.current = true
     setAsking(value)
   }
-  if (!isAsking) {
-    return html`<span ref=${place}><button type="button" class="quiet" onClick=${ask(true)}>${children}</button></span>`
-  }
   return html`<span ref=${place} class="question">
-    <${ActionButton} run=${run} kind="danger">${confirm}<//>
-    <button type="button" class="quiet" onClick=${ask(false)}>${t.cancel}</button>
+    ${
+      isAsking
+        ? html`<${ActionButton} run=${run} kind="danger">${confirm}<//>
+            <button type="button" class="quiet" onClick=${ask(false)}>${t.cancel}</button>`
+        : html`<button type="button" class="quiet" onClick=${ask(true)}>${children}</button>`
+    }
   </span>`
 }

@@ -199,7 +199,10 @@ describe('the stream', () => {
   test('refuses the thirty-third listener', async () => {
     await using service = await Service.start()
     const streams = await Promise.all(Array.from({ length: 32 }, () => EventStream.open(service.app.url)))
-    assertRefused(await service.get('/api/events'), 'SERVICE_TOO_MANY_LISTENERS', /32 listeners/)
+    const refused = await service.get('/api/events')
+    assertRefused(refused, 'SERVICE_TOO_MANY_LISTENERS', /32 listeners/)
+    assert.equal(refused.headers.get('retry-after'), '5')
+    assert.deepEqual(service.logs.withMessage('request failed'), [], 'a dashboard that asks again fills no log')
     streams[0]?.[Symbol.dispose]()
     await waitUntil('there is room again', async () => {
       const stream = await EventStream.open(service.app.url)
@@ -207,6 +210,39 @@ describe('the stream', () => {
       return stream.response.status === 200
     })
     for (const stream of streams) stream[Symbol.dispose]()
+  })
+})
+
+describe('with a quarter of the connections taken by listeners', () => {
+  const few = { SERVICE_MAX_CONNECTIONS: '12' }
+
+  test('the next one is refused: the others are for callbacks and requests', async () => {
+    await using service = await Service.start({ environment: few })
+    const streams = await Promise.all(Array.from({ length: 3 }, () => EventStream.open(service.app.url)))
+    using next = await EventStream.open(service.app.url)
+    assert.equal(next.response.status, 503)
+    assertRefused(await service.get('/api/events'), 'SERVICE_TOO_MANY_LISTENERS', /3 listeners/)
+    for (const stream of streams) stream[Symbol.dispose]()
+  })
+
+  test('a browser that comes back takes the place of the connection that it lost', async () => {
+    await using service = await Service.start({ environment: few })
+    const { url } = service.app
+    const visitor = await DashboardVisitor.signIn(url)
+    const other = await DashboardVisitor.signIn(url)
+    const listenAs = ({ cookie }: DashboardVisitor) => EventStream.open(url, { headers: { authorization: '', cookie } })
+    using lost = await listenAs(visitor)
+    using second = await listenAs(visitor)
+    using token = await EventStream.open(url)
+    using refused = await listenAs(other)
+    assert.equal(refused.response.status, 503)
+    using back = await listenAs(visitor)
+    await back.next('hello')
+    await lost.next('bye', ({ reason }) => reason === 'full')
+    await lost.ends()
+    service.logs.log.warn('heard by the others')
+    for (const stream of [second, token, back]) await stream.next('alert')
+    assert.deepEqual(lost.of('alert'), [])
   })
 })
 

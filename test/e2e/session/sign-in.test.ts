@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
 import { DashboardVisitor } from '../../harness/dashboard-visitor.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
+import { requestRaw } from '../../harness/raw-request.ts'
 import { apiToken, Service } from '../../harness/service.ts'
 
 const minutes = 60_000
@@ -54,6 +55,15 @@ describe('the token', () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const posted = await service.request('POST', '/api/session', { token: null, body: 'token=x', headers: form })
     assertRefused(posted, 'SERVICE_UNSUPPORTED_MEDIA_TYPE')
+  })
+
+  test('comes in a small body: callers without a token take no room for large bodies', async () => {
+    await using service = await Service.start({ environment: { SERVICE_BODY_LIMIT: '64mb' } })
+    assertRefused(await signIn(service, 'x'.repeat(40_000)), 'SERVICE_BODY_TOO_LARGE')
+    const escaped = `{"token":"${'\\u0041'.repeat(4096)}"}`
+    const headers = { 'content-type': 'application/json' }
+    const longest = await service.request('POST', '/api/session', { token: null, body: escaped, headers })
+    assertRefused(longest, 'SERVICE_UNAUTHORIZED')
   })
 
   test('does not appear in the log', async () => {
@@ -201,5 +211,31 @@ describe('without a token configured', () => {
     assertRefused(answer, 'SERVICE_NO_API_TOKEN', /every route is open/)
     assert.deepEqual(cookiesOf(answer), [])
     assert.equal((await service.request('DELETE', '/api/session', { token: null })).status, 200)
+  })
+
+  test('the page of a stranger reaches nothing: neither across sites nor under a name that leads to us', async () => {
+    await using service = await Service.start({ environment: { SERVICE_API_TOKEN: '' } })
+    const ask = (method: string, path: string, headers: Record<string, string>) =>
+      service.request(method, path, { token: null, headers })
+    const across = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+    assertRefused(await ask('POST', '/api/backup', across), 'SERVICE_UNAUTHORIZED', /another site/)
+    assertRefused(await ask('GET', '/api/instances', across), 'SERVICE_UNAUTHORIZED', /another site/)
+    assert.deepEqual((await service.get('/api/backups')).body, { backups: [] })
+    const rebound = await requestRaw(service.app.url, {
+      ...{ path: '/api/instances', headers: { host: 'evil.example', 'x-forwarded-host': 'localhost' } },
+    })
+    assertRefused(rebound, 'SERVICE_UNAUTHORIZED', /SERVICE_API_TOKEN is empty/)
+    const probe = await requestRaw(service.app.url, { path: '/api/health', headers: { host: 'bridge.example' } })
+    assert.equal(probe.status, 200, 'health needs no token anyway')
+    const page = { origin: service.app.url, 'sec-fetch-site': 'same-origin' }
+    assert.equal((await ask('GET', '/api/instances', page)).status, 200)
+  })
+
+  test('the host of SERVICE_PUBLIC_URL is served', async () => {
+    await using service = await Service.start({
+      environment: { SERVICE_API_TOKEN: '', SERVICE_PUBLIC_URL: 'https://bridge.example' },
+    })
+    const answer = await requestRaw(service.app.url, { path: '/api/instances', headers: { host: 'bridge.example' } })
+    assert.equal(answer.status, 200)
   })
 })

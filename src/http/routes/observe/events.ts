@@ -3,12 +3,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Type } from 'typebox'
-import type { LiveHub, LiveSink } from '../../../live/live-hub.ts'
+import type { LiveSink } from '../../../live/listeners.ts'
+import type { LiveHub } from '../../../live/live-hub.ts'
 import type { FastifyRequest } from 'fastify'
 import type { HttpApp } from '../../http-app.ts'
 import { responses } from '../../schemas.ts'
 
-export type EventsDeps = { hub: Pick<LiveHub, 'assertRoom' | 'join' | 'dismiss' | 'close'> }
+export type EventsDeps = { hub: Pick<LiveHub, 'makeRoom' | 'join' | 'dismiss' | 'close'> }
 
 /** Calls `over` when the request would not be let in any more; returns how to stop. */
 export type WatchAccess = (request: FastifyRequest, over: () => void) => () => void
@@ -28,8 +29,10 @@ const description =
   'instance and job come at most once a second for each instance and job. ' +
   'With the header Last-Event-ID, the stream goes on after that event. reset says that events in between are not known any ' +
   'more: read everything again. The last 500 events are kept, and none while no listener was connected for a minute. ' +
-  'bye is the last event: stopping, slow (more than 256 KB were not read) or expired (the session has ended). ' +
-  'A comment comes every 15 s. At most 32 listeners are served.'
+  'More than 128 KB are not sent again. ' +
+  'bye is the last event: stopping, slow (more than 256 KB were not read), full (a newer listener of the same session took ' +
+  'the place) or expired (the session has ended). ' +
+  'A comment comes every 15 s. At most 32 listeners are served, and at most a quarter of SERVICE_MAX_CONNECTIONS.'
 
 export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: WatchAccess): void {
   app.get(
@@ -47,7 +50,8 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
       },
     },
     (request, reply) => {
-      hub.assertRoom()
+      const session = request.dashboardSession?.id ?? null
+      hub.makeRoom(session)
       reply.headers({
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
@@ -59,7 +63,7 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
       const { raw } = reply
       raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
       const sink = sinkOf(raw, request.raw.socket)
-      const leave = hub.join(sink, lastEventId(request.headers['last-event-id']))
+      const leave = hub.join(sink, lastEventId(request.headers['last-event-id']), session)
       const unwatch = watchAccess(request, () => {
         hub.dismiss(sink, 'expired')
       })

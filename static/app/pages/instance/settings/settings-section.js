@@ -31,7 +31,7 @@ export function SettingsSection(props) {
               <${RouteFields} stored=${stored} draft=${draft} change=${change} />
               <${HistoryFields} history=${values.history} change=${change} />
             </div>
-            <${OwnFields} values=${values} change=${change} />
+            <${OwnFields} stored=${stored} values=${values} change=${change} />
           </div>
           <${SaveBar} isEmpty=${Object.keys(draft).length === 0} ...${outcome} />
         </form>`
