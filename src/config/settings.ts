@@ -5,7 +5,7 @@ import { messageLimits } from '../core/outbox.ts'
 import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from './setting-kinds.ts'
 import { oneOf, secretHeaderText, secretText, size, text, textUpTo, url } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
-import { databaseUrl, encryptionKeys, hexKey, jidPatterns, locale, origins } from './setting-formats.ts'
+import { databaseUrl, encryptionKeys, headerList, hexKey, jidPatterns, locale, origins } from './setting-formats.ts'
 import { separator, signingSecret, template } from './setting-formats.ts'
 
 export type Setting<T> = {
@@ -39,12 +39,19 @@ export const settings = {
     maxConnections: setting('SERVICE_MAX_CONNECTIONS', integer(10, 100_000), '500', 'Open HTTP connections; above it the connection that is longest without a complete request is closed. Ten more are kept for GET requests, so that health answers'),
     rateLimit: setting('SERVICE_API_RATE_LIMIT', integer(0, 1_000_000), '0', 'Requests per minute and client address, above it 429; 0: no limit. Webhook, health and metrics have no limit'),
     trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Believe the proxy in front of the service: the client address is the last entry of X-Forwarded-For, X-Forwarded-Host is the host that the client asked for, and X-Forwarded-Proto says whether it came over https'),
+    healthDetails: setting('SERVICE_HEALTH_DETAILS', oneOf('public', 'token'), 'public', 'Who sees names in GET /api/health: everybody, or only callers with the token; others then get the status and the counts'),
     publicStats: setting('PUBLIC_STATS_ENABLED', bool, 'false', 'Serve GET /api/public/stats without a token'),
     publicStatsOrigins: setting('PUBLIC_STATS_ALLOW_ORIGIN', origins, '', 'Browser origins allowed to read the public stats; empty: any'),
   },
   log: {
     level: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least important level that is logged'),
     format: setting('LOG_FORMAT', oneOf('', 'pretty', 'json'), '', 'pretty or json; empty: pretty on a terminal, else json'),
+  },
+  traces: {
+    endpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl, '', 'Base URL of an OpenTelemetry collector that takes OTLP over HTTP, such as http://localhost:4318; empty: no traces'),
+    headers: setting('OTEL_EXPORTER_OTLP_HEADERS', headerList, '', 'Headers for the collector, such as authorization=Bearer%20abc'),
+    serviceName: setting('OTEL_SERVICE_NAME', textUpTo(100), 'causeway', 'Name of the service in the traces'),
+    share: setting('OTEL_TRACES_SAMPLER_ARG', decimal(0, 1), '1', 'Share of the messages that are traced; 0.1: one in ten'),
   },
   storage: {
     database: setting('DATABASE_URL', databaseUrl, 'file:./data/service.db', 'file:<path> for embedded SQLite, postgres://… for PostgreSQL'),

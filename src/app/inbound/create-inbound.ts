@@ -120,7 +120,7 @@ export function createInbound(parts: InboundParts): InboundSet {
     join: conversations.join,
     destinations: delivery.destinations,
     posting: { composer, files, poster },
-    reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
+    reception: new InboundReception({ worker, people, metrics: inboundMetrics, traces: parts.traces, log }),
     inbound: worker,
     parked,
     held,
@@ -210,7 +210,7 @@ function createWorkers(
 }
 
 function watchInbox(metrics: Metrics, worker: InboxWorker, held: HeldDestinations): void {
-  metrics.watchInbox(() => {
+  metrics.gauges.watchInbox(() => {
     const { chats, longest } = worker.queues()
     return { ...worker.counts(), lanes: chats, longestLane: longest, held: held.list().length }
   })

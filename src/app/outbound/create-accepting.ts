@@ -27,6 +27,7 @@ import type { InstanceName, RowId } from '../../core/ids.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { CallbackAdmission } from '../../http/webhook/callback-admission.ts'
 import { CallbackRefusals } from '../../http/webhook/callback-refusals.ts'
+import { refusalReasons } from '../../http/webhook/refusal-sentences.ts'
 import { ClockDifferences } from '../../http/webhook/clock-differences.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
 import { ChatLanes } from '../../lib/queues/chat-lanes.ts'
@@ -60,6 +61,8 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const count = (reason: string) => {
     deps.metrics.callbacksRefused.inc({ reason })
   }
+  // Prometheus sees an increase only from a value that it has seen before.
+  for (const reason of refusalReasons) deps.metrics.callbacksRefused.inc({ reason }, 0)
   const refusals = new CallbackRefusals({ count, clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
   const localeOf = (instance: InstanceName) => deps.settingsOf(instance).locale
@@ -72,6 +75,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     }),
     ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
+    traces: deps.traces,
     clock,
     log,
   })
@@ -103,7 +107,7 @@ type Common = ReturnType<typeof createCommon>
 
 /** What accepts messages of agents and direct messages alike. */
 function createCommon(
-  { config, clock, log, onSendStep: onStep }: OutboundDeps,
+  { config, clock, log, traces, onSendStep: onStep }: OutboundDeps,
   { stores, accounts, sending, newId }: Parts,
   { fingerprints, rows }: { fingerprints: Fingerprints; rows: MessageRows },
 ) {
@@ -113,7 +117,7 @@ function createCommon(
   return {
     fingerprints,
     guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
-    storage: new MessageStorage({ outbox, undecided, worker, looks, pace, fingerprints, onStep, newId }),
+    storage: new MessageStorage({ outbox, undecided, worker, looks, pace, fingerprints, onStep, newId, traces }),
     answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
     rows: new NewRows({ accounts, pace, rows, clock }),
     lanes: new ChatLanes(),

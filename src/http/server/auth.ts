@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox'
 import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { HttpApp } from '../http-app.ts'
+import { readBearer } from '../session/api-token.ts'
 import type { DashboardSession, DashboardSessions } from '../session/dashboard-sessions.ts'
 import { findStranger } from '../session/open-service.ts'
 import { findSessionRefusal } from '../session/same-origin.ts'
@@ -46,7 +47,7 @@ export function createAuthentication(app: HttpApp, access: Access, publicUrl: st
   return (request, reply) => {
     const { config } = request.routeOptions
     if (config.public) return
-    const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    const given = readBearer(request.headers.authorization)
     request.isAnonymous = config.anonymous === true && given === undefined && !hasSessionCookie(request)
     if (request.isAnonymous) return
     if (given === undefined) admitSession(sessions, request, reply)

@@ -53,7 +53,7 @@ describe('the page of the demo', { skip: withoutBrowser }, () => {
 
     await press(page, 'Cut WhatsApp')
     await press(page, 'With pleasure!')
-    await page.getByText('1 on the way, none is lost').waitFor()
+    await page.getByText('1 on the way').waitFor()
     await page.locator('.account .badge.warn').waitFor()
     await page.locator('.waits > div').filter({ hasText: 'for WhatsApp1' }).waitFor()
     await takePicture(page, 'demo', { width: 1280, height: 1000 })

@@ -25,6 +25,11 @@ async function seed(database: Database): Promise<void> {
   await database.write(
     database.query.insertInto('jobs').values({ ...job, ...times, ...unknown, error: markup('job-error') }),
   )
+  const used = { messages_in: 1, messages_out: 0, spamguard_blocks: 0, lifecycle_events: 0 }
+  const today = new Date().toISOString().slice(0, 10)
+  await database.write(
+    database.query.insertInto('usage').values({ instance: 'shop', day: today, owner_tag: markup('tag'), ...used }),
+  )
   await database.write(
     database.query.insertInto('audit').values({
       ...{ ts: 1000, actor: 'api', action: 'instance.patch', instance: 'shop', owner_tag: '' },

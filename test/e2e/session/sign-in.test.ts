@@ -220,7 +220,7 @@ describe('without a token configured', () => {
     const across = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     assertRefused(await ask('POST', '/api/backup', across), 'SERVICE_UNAUTHORIZED', /another site/)
     assertRefused(await ask('GET', '/api/instances', across), 'SERVICE_UNAUTHORIZED', /another site/)
-    assert.deepEqual((await service.get('/api/backups')).body, { backups: [] })
+    assert.deepEqual((await service.get('/api/backups')).body, { backups: [], making_since: null })
     const rebound = await requestRaw(service.app.url, {
       ...{ path: '/api/instances', headers: { host: 'evil.example', 'x-forwarded-host': 'localhost' } },
     })
