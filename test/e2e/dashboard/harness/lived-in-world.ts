@@ -36,8 +36,9 @@ async function seedStates(database: Database): Promise<void> {
     [8.5, 'connecting'],
     [8.4, 'ready'],
   ] as const
-  for (const [hours, state] of states) {
-    const change = { id: `sales ${hours}`, instance: 'sales', at: now - hours * hour, state, reason: '' }
+  // The service takes the order of the changes from their ids.
+  for (const [index, [hours, state]] of states.entries()) {
+    const change = { id: `${index}`, instance: 'sales', at: now - hours * hour, state, reason: '' }
     await database.write(database.query.insertInto('state_changes').values(change))
   }
 }
