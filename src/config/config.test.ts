@@ -127,6 +127,7 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     ['PORT', '-1'],
     ['PORT', '1e3'],
     ['LOG_LEVEL', 'loud'],
+    ['SERVICE_HEALTH_DETAILS', 'none'],
     ['SERVICE_TYPING_SYNC', 'yes'],
     ['SERVICE_LIFECYCLE_TIMEOUT', '10'],
     ['SERVICE_LIFECYCLE_TIMEOUT', '5 s'],
@@ -147,6 +148,12 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     ['SERVICE_EGRESS_ALLOW', 'a,,b'],
     ['SERVICE_NETWORK_URL', 'https://x/'],
     ['SERVICE_NETWORK_ROOT_KEY', 'abc'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', '[not shown]'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'no value', '[set]'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=1,,b=2', '[set]'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%0d%0ab', '[set]'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz', '[set]'],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.1'],
     ['SERVICE_NETWORK_VERSION', '2,3000'],
     ['SERVICE_NETWORK_PROXY', 'socks4://x'],
     ['SERVICE_API_TOKEN', 'tökén', '[set]'],
@@ -187,6 +194,8 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     for (const value of [
       'postgres://u:can/ary@host/db',
       'postgres://u:12/canary@host/db',
+      'postgres://canary:12?34@host/db',
+      'postgres://canary:12#34@host/db',
       'postgres:u:canary@h/d',
       'canary',
       'host=h password=canary',
@@ -245,18 +254,26 @@ test('what differs from the defaults is known by name, with its default; a secre
     SERVICE_API_TOKEN: 'canary',
     LOG_LEVEL: 'info',
     SERVICE_IGNORE_JIDS: '5511988880001@s.whatsapp.net',
+    SERVICE_REJECT_CALLS_TEXT: 'Write, or call +55 11 4004-0001',
   })
   assert.deepEqual(differing, [
     { name: 'PORT', value: '4000', standard: '3100', isSecret: false },
     { name: 'SERVICE_API_TOKEN', value: '[set]', standard: '', isSecret: true },
     { name: 'SERVICE_IGNORE_JIDS', value: '…01@s.whatsapp.net', standard: '', isSecret: false },
+    { name: 'SERVICE_REJECT_CALLS_TEXT', value: 'Write, or call …01', standard: '', isSecret: false },
   ])
+})
+
+test('the headers for the collector are decoded', () => {
+  const { headers } = loadConfig({ OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=, x-team = shop' }).traces
+  assert.deepEqual(headers, { authorization: 'Bearer a=', 'x-team': 'shop' })
 })
 
 test('every setting whose name says that it is a secret is marked as one', () => {
   const secrets = allSettings().filter(({ kind }) => kind.secret)
   assert.deepEqual(secrets.map(({ name }) => name).sort(), [
     'DOWNSTREAM_API_TOKEN',
+    'OTEL_EXPORTER_OTLP_HEADERS',
     'SERVICE_API_TOKEN',
     'SERVICE_ENCRYPTION_KEY',
     'SERVICE_LIFECYCLE_SECRET',

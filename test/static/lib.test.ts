@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { toCsv } from '../../static/app/lib/csv.js'
-import { formatAgo, formatBytes, formatMonth, formatNumber } from '../../static/app/lib/format.js'
+import { formatAgo, formatBytes, formatMonth, formatNumber, formatSpan } from '../../static/app/lib/format.js'
 import { bestLanguage, fill } from '../../static/app/lib/languages.js'
 import { maskNumbers } from '../../static/app/lib/mask.js'
 import { monthBefore, monthOf, monthsBetween } from '../../static/app/lib/months.js'
@@ -69,6 +69,12 @@ describe('times and numbers', () => {
     assert.equal(ago(null), '–')
   })
 
+  test('how long something lasts is not rounded to whole days and hours', () => {
+    assert.equal(formatSpan('en', 90 * 60_000), '1.5 hours')
+    assert.equal(formatSpan('pt-BR', 36 * 3_600_000), '1,5 dia')
+    assert.equal(formatSpan('en', 60_000), '1 minute')
+  })
+
   test('numbers, sizes and months are written in the language', () => {
     assert.equal(formatNumber('en', 12_345), '12,345')
     assert.equal(formatNumber('pt-BR', 12_345), '12.345')
@@ -109,4 +115,6 @@ describe('files for spreadsheets', () => {
 
 test('numbers of people keep their last two digits', () => {
   assert.equal(maskNumbers('to 5511988887777 and 12345'), 'to …77 and 12345')
+  assert.equal(maskNumbers('+55 (11) 98888-7777 wrote'), '…77 wrote')
+  assert.equal(maskNumbers('+1 2 3, 2026-03-10'), '+1 2 3, 2026-03-10')
 })

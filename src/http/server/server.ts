@@ -168,7 +168,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   const refuseOtherMethods = watchMethods(app)
   await addOpenApi(app, routes.version)
   addSessionRoutes(app, access, deps.clock)
-  addHealthRoute(app, routes.health, createKnownCallers(app, access))
+  addHealthRoute(app, routes.health, createKnownCallers(app, access, settings.publicUrl))
   addOperationsRoutes(app, routes.operations)
   addPublicStatsRoutes(app, routes.publicStats)
   addInstanceRoutes(app, routes.instances)

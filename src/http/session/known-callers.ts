@@ -4,13 +4,18 @@
 import type { FastifyRequest } from 'fastify'
 import type { HttpApp } from '../http-app.ts'
 import { readBearer } from './api-token.ts'
+import { findStranger } from './open-service.ts'
 import { findSessionRefusal } from './same-origin.ts'
 import { readSessionCookies } from './session-cookie.ts'
 import type { Access } from './session-routes.ts'
 
-/** Without a token every route is open, so every caller is known. */
-export function createKnownCallers(app: HttpApp, access: Access): (request: FastifyRequest) => Promise<boolean> {
-  if (!access) return () => Promise.resolve(true)
+/** Without a token every route is open, but not to the pages of other sites: every other caller is known. */
+export function createKnownCallers(
+  app: HttpApp,
+  access: Access,
+  publicUrl: string | null,
+): (request: FastifyRequest) => Promise<boolean> {
+  if (!access) return (request) => Promise.resolve(findStranger(request, publicUrl) === null)
   // A public route may have no rate limit. Tokens could be guessed there, so requests with a token have the limit of others.
   const count = app.hasDecorator('createRateLimit') ? app.createRateLimit({ allowList: [] }) : undefined
   return async (request) => {

@@ -60,11 +60,9 @@ export async function call(method, target, body, signal) {
     if (signal?.aborted) throw error
     throw new ApiError(0, 'UNREACHABLE', String(error))
   }
-  const answer = await readJson(response)
-  if (response.ok) return /** @type {T} */ (answer)
-  if (response.status === 401 && target !== 'session') for (const listener of signedOutListeners) listener()
-  const { error = response.statusText, error_code: code = '' } = /** @type {Record<string, string>} */ (answer ?? {})
-  throw new ApiError(response.status, code, error)
+  if (response.ok) return /** @type {T} */ (await readAnswer(response, signal))
+  if (response.status === 401) for (const listener of signedOutListeners) listener()
+  throw await readRefusal(response)
 }
 
 /** @template T @param {string} target @param {AbortSignal} [signal] @returns {Promise<T>} */
@@ -72,11 +70,30 @@ export function get(target, signal) {
   return call('GET', target, undefined, signal)
 }
 
-/** @param {Response} response @returns {Promise<unknown>} */
-async function readJson(response) {
+/**
+ * An answer that breaks off is no answer.
+ * @param {Response} response
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<unknown>}
+ */
+async function readAnswer(response, signal) {
   try {
     return await response.json()
-  } catch {
-    return null
+  } catch (error) {
+    if (signal?.aborted) throw error
+    if (error instanceof SyntaxError) throw new ApiError(response.status, '', strange(response))
+    throw new ApiError(0, 'UNREACHABLE', String(error))
   }
+}
+
+/** @param {Response} response */
+async function readRefusal(response) {
+  const refusal = /** @type {unknown} */ (await response.json().catch(() => null))
+  const { error = '', error_code: code = '' } = /** @type {Record<string, string>} */ (Object(refusal))
+  return new ApiError(response.status, code, error || strange(response))
+}
+
+/** A proxy in front of the service may answer in its place, without the JSON of the service. @param {Response} response */
+function strange({ status, statusText }) {
+  return `the answer does not come from the service: HTTP ${status} ${statusText}`.trim()
 }

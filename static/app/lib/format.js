@@ -4,21 +4,24 @@
 
 /**
  * Formats are kept: to make one takes longer than to use it, and the overview shows hundreds of times.
- * @template T
- * @param {(language: Language) => T} make
- * @returns {(language: Language) => T}
+ * @template T, [Options=undefined]
+ * @param {(language: Language, options?: Options) => T} make
+ * @returns {(language: Language, options?: Options) => T}
  */
 function once(make) {
-  /** @type {Map<Language, T>} */
+  /** @type {Map<string, T>} */
   const made = new Map()
-  return (language) => {
-    const format = made.get(language) ?? make(language)
-    made.set(language, format)
+  return (language, options) => {
+    const key = options ? `${language} ${JSON.stringify(options)}` : language
+    const format = made.get(key) ?? make(language, options)
+    made.set(key, format)
     return format
   }
 }
 
-const numberFormat = once((language) => new Intl.NumberFormat(language))
+const numberFormat = once(
+  (language, /** @type {Intl.NumberFormatOptions | undefined} */ options) => new Intl.NumberFormat(language, options),
+)
 const timeFormat = once((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }))
 const clockFormat = once((language) => new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' }))
 const dayFormat = once(
@@ -31,7 +34,7 @@ const agoFormat = once((language) => new Intl.RelativeTimeFormat(language, { num
 
 /** @param {Language} language @param {number} value @param {Intl.NumberFormatOptions} [options] */
 export function formatNumber(language, value, options) {
-  return (options ? new Intl.NumberFormat(language, options) : numberFormat(language)).format(value)
+  return numberFormat(language, options).format(value)
 }
 
 /** @param {Language} language @param {string | null} timestamp */
@@ -73,10 +76,11 @@ export function formatAgo(language, timestamp, now) {
   return agoFormat(language).format(Math.trunc(ms / size), unit)
 }
 
-/** How long something lasts: "5 minutes". @param {Language} language @param {number} ms */
+/** How long something lasts: "5 minutes", "1.5 hours". @param {Language} language @param {number} ms */
 export function formatSpan(language, ms) {
   const [unit, size] = units.find(([, each]) => ms >= each) ?? ['second', 1000]
-  return formatNumber(language, Math.round(ms / size), { style: 'unit', unit, unitDisplay: 'long' })
+  const options = /** @type {const} */ ({ style: 'unit', unitDisplay: 'long', maximumFractionDigits: 1 })
+  return formatNumber(language, ms / size, { ...options, unit })
 }
 
 /** The size of a file: "1.5 MB". @param {Language} language @param {number} bytes */

@@ -32,7 +32,7 @@ export function bestLanguage(asked) {
 /** @returns {Language} */
 export function firstLanguage() {
   const chosen = localStorage.getItem(storageKey)
-  if (chosen !== null && chosen in languages) return /** @type {Language} */ (chosen)
+  if (chosen !== null && Object.hasOwn(languages, chosen)) return /** @type {Language} */ (chosen)
   return bestLanguage(navigator.languages)
 }
 

@@ -1,35 +1,78 @@
 // The events of the service. Components listen by kind; a lost connection is taken up again where it ended.
 
 import { useEffect, useState } from '../vendor/hooks.js'
-import { apiUrl } from './api.js'
+import { apiUrl, get } from './api.js'
 
 /** @typedef {'hello' | 'instance' | 'qr' | 'destination' | 'job' | 'delivery' | 'alert' | 'reset'} LiveKind */
 /** @typedef {(data: never) => void} LiveListener */
-
-/** @type {Map<LiveKind, Set<LiveListener>>} */
-const listeners = new Map()
-/** @type {Set<(isOnline: boolean) => void>} */
-const onlineListeners = new Set()
-/** @type {EventSource | null} */
-let source = null
-let isOnline = true
+/**
+ * lost: the service does not answer. refused: it answers, but sends no events to this page.
+ * @typedef {'open' | 'lost' | 'refused'} Connection
+ */
 
 /** @type {readonly LiveKind[]} */
 const kinds = ['hello', 'instance', 'qr', 'destination', 'job', 'delivery', 'alert', 'reset']
+const retryMs = 5000
+/** A browser opens about six connections to a service. A page that is hidden for so long gives its own to other pages. */
+const hiddenMs = 10_000
+
+/** @type {Map<LiveKind, Set<LiveListener>>} */
+const listeners = new Map()
+/** @type {Set<(connection: Connection) => void>} */
+const connectionListeners = new Set()
+/** @type {Connection} */
+let connection = 'open'
+/** @type {EventSource | null} */
+let source = null
+let isWanted = false
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let retry
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let rest
 
 export function connectLive() {
-  if (source) return
+  isWanted = true
+  document.addEventListener('visibilitychange', followVisibility)
+  open()
+}
+
+export function disconnectLive() {
+  isWanted = false
+  document.removeEventListener('visibilitychange', followVisibility)
+  close()
+  setConnection('open')
+}
+
+function followVisibility() {
+  clearTimeout(rest)
+  if (document.visibilityState === 'visible') open()
+  else rest = setTimeout(close, hiddenMs)
+}
+
+function close() {
+  clearTimeout(retry)
+  clearTimeout(rest)
+  source?.close()
+  source = null
+}
+
+function open() {
+  if (source || !isWanted || document.visibilityState !== 'visible') return
+  clearTimeout(retry)
   const opened = new EventSource(apiUrl('events'))
   source = opened
   opened.addEventListener('hello', () => {
-    setOnline(true)
+    setConnection('open')
   })
   opened.addEventListener('error', () => {
-    setOnline(false)
-    // A refusal ends the source for good: the browser tries again by itself only after a lost connection.
-    if (opened.readyState !== EventSource.CLOSED || source !== opened) return
+    if (source !== opened) return
+    // The browser tries again by itself after a lost connection. A refusal ends the source for good.
+    if (opened.readyState !== EventSource.CLOSED) {
+      setConnection('lost')
+      return
+    }
     source = null
-    setTimeout(connectLive, 5000)
+    void retryLater()
   })
   for (const kind of kinds) {
     opened.addEventListener(kind, (event) => {
@@ -39,21 +82,28 @@ export function connectLive() {
   }
 }
 
-export function disconnectLive() {
-  source?.close()
-  source = null
+/** The browser does not tell why the stream was refused. If the session has ended, this request tells the dashboard. */
+async function retryLater() {
+  const found = await get('version').then(
+    () => /** @type {const} */ ('refused'),
+    () => /** @type {const} */ ('lost'),
+  )
+  if (source || !isWanted) return
+  setConnection(found)
+  clearTimeout(retry)
+  retry = setTimeout(open, retryMs)
 }
 
-/** @param {boolean} value */
-function setOnline(value) {
-  if (isOnline === value) return
-  isOnline = value
-  for (const listener of onlineListeners) listener(value)
+/** @param {Connection} value */
+function setConnection(value) {
+  if (connection === value) return
+  connection = value
+  for (const listener of connectionListeners) listener(value)
 }
 
 /**
  * Calls the listener for every event of these kinds while the component is shown. After a `reset` events were missed: what
- * was loaded before may be old. The same holds for what was loaded before the first `hello`.
+ * was loaded before may be old. The same holds for a `hello`: the stream may be a new one, which repeats nothing.
  * @param {readonly LiveKind[]} wanted
  * @param {LiveListener} listener
  * @param {readonly unknown[]} inputs as of useEffect
@@ -70,13 +120,15 @@ export function useLive(wanted, listener, inputs) {
   }, inputs)
 }
 
-/** False while the service does not answer. */
-export function useOnline() {
-  const [value, setValue] = useState(isOnline)
+/** @returns {Connection} */
+export function useConnection() {
+  const [value, setValue] = useState(connection)
   useEffect(() => {
-    onlineListeners.add(setValue)
+    // It may have changed since the page was drawn.
+    setValue(connection)
+    connectionListeners.add(setValue)
     return () => {
-      onlineListeners.delete(setValue)
+      connectionListeners.delete(setValue)
     }
   }, [])
   return value

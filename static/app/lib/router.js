@@ -14,6 +14,15 @@ export function goTo(path) {
   location.hash = path
 }
 
+/**
+ * Goes on after some work, unless the visitor has gone to another page meanwhile.
+ * @param {string} from where the work began
+ * @param {string} path
+ */
+export function goOn(from, path) {
+  if (currentPath() === from) goTo(path)
+}
+
 /** @returns {string} */
 export function usePath() {
   const [path, setPath] = useState(currentPath())

@@ -2,7 +2,7 @@
 
 import { get } from './api.js'
 import { useLive } from './live.js'
-import { useCallback, useEffect, useState } from '../vendor/hooks.js'
+import { useCallback, useEffect, useRef, useState } from '../vendor/hooks.js'
 
 /** @typedef {import('../parts/state-badge.js').State} State */
 /**
@@ -14,21 +14,30 @@ import { useCallback, useEffect, useState } from '../vendor/hooks.js'
  *   ban_level: 'ok' | 'low' | 'moderate' | 'high', pending_logout: boolean,
  * }} Row as GET /api/overview shows it
  */
-/** `data` is `undefined` in it if there is no such instance. */
-/** @typedef {{ data: { row: Row | undefined } | null, error: Error | null, reload: () => void }} FollowedInstance */
+/**
+ * The row is undefined if there is no such instance.
+ * @typedef {{ data: { row: Row | undefined } | null, error: Error | null, reload: () => void }} FollowedInstance
+ */
 
 /** @param {string} name @returns {FollowedInstance} */
 export function useInstance(name) {
   const [state, setState] = useState(
     /** @type {Pick<FollowedInstance, 'data' | 'error'>} */ ({ data: null, error: null }),
   )
+  /** Counts loads and events: an answer that was asked for before the newest of them is old. */
+  const newest = useRef(0)
   const reload = useCallback(() => {
+    newest.current += 1
+    const asked = newest.current
     get('overview').then(
       (overview) => {
+        if (asked !== newest.current) return
         const { instances } = /** @type {{ instances: Row[] }} */ (overview)
         setState({ data: { row: instances.find((row) => row.name === name) }, error: null })
       },
-      (error) => setState(({ data }) => ({ data, error })),
+      (error) => {
+        if (asked === newest.current) setState(({ data }) => ({ data, error }))
+      },
     )
   }, [name])
   useEffect(reload, [reload])
@@ -36,7 +45,9 @@ export function useInstance(name) {
   useLive(
     ['instance'],
     (/** @type {Row | { name: string, deleted: true }} */ event) => {
-      if (event.name === name) setState({ data: { row: 'deleted' in event ? undefined : event }, error: null })
+      if (event.name !== name) return
+      newest.current += 1
+      setState({ data: { row: 'deleted' in event ? undefined : event }, error: null })
     },
     [name],
   )

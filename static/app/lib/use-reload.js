@@ -30,6 +30,6 @@ export function useReload(target, facts = null, leastMs = pauseMs) {
       clearTimeout(timer)
     }
   }, [facts, reload, leastMs])
-  useLive(['reset'], reload, [reload])
+  useLive(['hello', 'reset'], reload, [reload])
   return loaded
 }

@@ -6,13 +6,10 @@ import { useTexts } from '../lib/languages.js'
 import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import { texts } from './texts.js'
 
-/**
- * The sentence of a failure: that of the API, or that there was no answer.
- * @param {Error} error
- * @param {{ unreachable: string }} t
- */
-function sentenceOf(error, t) {
-  return error instanceof ApiError && error.status === 0 ? t.unreachable : error.message
+/** The sentence of a failure: that of the API, or that there was no answer. @returns {(error: Error) => string} */
+export function useSentence() {
+  const t = useTexts(texts)
+  return (error) => (error instanceof ApiError && error.status === 0 ? t.unreachable : error.message)
 }
 
 /**
@@ -50,8 +47,8 @@ export function useAction() {
 
 /** Why the last call failed. @param {{ failure: Error | null }} props */
 export function Failure({ failure }) {
-  const t = useTexts(texts)
-  return html`<p role="alert" class="bad failure">${failure && `✕ ${sentenceOf(failure, t)}`}</p>`
+  const sentenceOf = useSentence()
+  return html`<p role="alert" class="bad failure">${failure && `✕ ${sentenceOf(failure)}`}</p>`
 }
 
 /**

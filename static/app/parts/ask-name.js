@@ -15,16 +15,23 @@ export function AskName({ name, title, consequence, confirm, onConfirm, onCancel
   const [typed, setTyped] = useState('')
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   useEffect(() => {
-    dialog.current?.showModal()
+    const before = document.activeElement
+    const shown = dialog.current
+    shown?.showModal()
+    // The dialog is removed, and only one that is closed gives the focus back by itself.
+    return () => {
+      shown?.close()
+      if (before instanceof HTMLElement) before.focus()
+    }
   }, [])
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
     if (typed === name) onConfirm()
   }
-  return html`<dialog ref=${dialog} aria-labelledby="ask-title" onCancel=${onCancel}>
+  return html`<dialog ref=${dialog} aria-labelledby="ask-title" aria-describedby="ask-consequence" onCancel=${onCancel}>
     <form onSubmit=${submit}>
       <h2 id="ask-title">${title}</h2>
-      <p>${consequence}</p>
+      <p id="ask-consequence">${consequence}</p>
       <label>
         ${fill(t.askName, { name })}
         <input

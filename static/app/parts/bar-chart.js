@@ -91,11 +91,19 @@ function Group({ index, labels, series, yOf, write }) {
     </rect>`
   })
   const isLabelled = index % every === Math.floor(every / 2)
+  const isMinor = Math.floor(index / every) % 2 === 1
   return html`<g>
     ${bars}
     ${
       isLabelled &&
-      html`<text x=${`${room * (index + 0.5)}%`} y=${size.height - 6} text-anchor="middle">${labels[index]}</text>`
+      html`<text
+        class=${isMinor ? 'minor' : null}
+        x=${`${room * (index + 0.5)}%`}
+        y=${size.height - 6}
+        text-anchor="middle"
+      >
+        ${labels[index]}
+      </text>`
     }
   </g>`
 }

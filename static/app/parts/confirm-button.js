@@ -16,16 +16,22 @@ import { ActionButton } from './action-button.js'
 export function ConfirmButton({ run, confirm, children }) {
   const t = useTexts(texts)
   const [isAsking, setAsking] = useState(false)
-  const question = useRef(/** @type {HTMLElement | null} */ (null))
+  const wasAsking = useRef(isAsking)
+  const place = useRef(/** @type {HTMLElement | null} */ (null))
   useEffect(() => {
-    if (isAsking) question.current?.querySelector('button')?.focus()
+    // The button that had the focus is gone.
+    if (isAsking !== wasAsking.current) place.current?.querySelector('button')?.focus()
+    wasAsking.current = isAsking
   }, [isAsking])
   const ask = (/** @type {boolean} */ value) => () => {
     setAsking(value)
   }
-  if (!isAsking) return html`<button type="button" class="quiet" onClick=${ask(true)}>${children}</button>`
-  return html`<span ref=${question} class="question">
-    <${ActionButton} run=${run} kind="danger">${confirm}<//>
-    <button type="button" class="quiet" onClick=${ask(false)}>${t.cancel}</button>
+  return html`<span ref=${place} class="question">
+    ${
+      isAsking
+        ? html`<${ActionButton} run=${run} kind="danger">${confirm}<//>
+            <button type="button" class="quiet" onClick=${ask(false)}>${t.cancel}</button>`
+        : html`<button type="button" class="quiet" onClick=${ask(true)}>${children}</button>`
+    }
   </span>`
 }

@@ -3,6 +3,7 @@
 import { html } from '../lib/html.js'
 import { fill, useTexts } from '../lib/languages.js'
 import { texts } from '../shell/texts.js'
+import { useSentence } from './action-button.js'
 
 /**
  * @template T
@@ -10,11 +11,12 @@ import { texts } from '../shell/texts.js'
  */
 export function Loaded({ from: { data, error, reload }, children }) {
   const t = useTexts(texts)
+  const sentenceOf = useSentence()
   return html`
     ${
       error &&
       html`<div class="notice bad" role="alert">
-        <p>${fill(t.failed, { reason: error.message })}</p>
+        <p>${fill(t.failed, { reason: sentenceOf(error) })}</p>
         <button type="button" onClick=${reload}>${t.again}</button>
       </div>`
     }

@@ -1,32 +1,25 @@
 // The whole dashboard: the language, whether the visitor is signed in, and the frame around the page.
 
-import { call, get, onSignedOut } from '../lib/api.js'
+import { ApiError, call, get, onSignedOut } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { firstLanguage, LanguageContext, rememberLanguage } from '../lib/languages.js'
 import { connectLive, disconnectLive } from '../lib/live.js'
 import { SignInPage } from '../pages/sign-in/sign-in-page.js'
+import { Loaded } from '../parts/loaded.js'
 import { useEffect, useMemo, useState } from '../vendor/hooks.js'
 import { Frame } from './frame.js'
 
-/** @typedef {'unknown' | 'in' | 'out'} SignedIn */
+/** open: the service needs no token. @typedef {'in' | 'out' | 'open'} Access */
+/** @typedef {import('../lib/use-load.js').Loaded<Access>} LoadedAccess */
+
+/** What the actor of a session may see. */
+const accessOf = /** @type {const} */ ({ dashboard: 'in', api: 'open', none: 'out' })
 
 export function Dashboard() {
   const [language, setLanguage] = useState(firstLanguage())
-  const [signedIn, setSignedIn] = useState(/** @type {SignedIn} */ ('unknown'))
   useEffect(() => {
     document.documentElement.lang = language
   }, [language])
-  useEffect(() => onSignedOut(() => setSignedIn('out')), [])
-  useEffect(() => {
-    get('session').then(
-      () => setSignedIn('in'),
-      () => setSignedIn('out'),
-    )
-  }, [])
-  useEffect(() => {
-    if (signedIn === 'in') connectLive()
-    else disconnectLive()
-  }, [signedIn])
   const chosen = useMemo(() => {
     const choose = (/** @type {typeof language} */ value) => {
       rememberLanguage(value)
@@ -34,11 +27,41 @@ export function Dashboard() {
     }
     return { language, choose }
   }, [language])
-  const signOut = () => {
-    void call('DELETE', 'session').finally(() => setSignedIn('out'))
+  return html`<${LanguageContext.Provider} value=${chosen}><${Door} /><//>`
+}
+
+/** Shows the pages to a visitor who is signed in, and the question for the token to others. */
+function Door() {
+  const { setAccess, ...access } = useAccess()
+  useEffect(() => {
+    if (access.data === 'in' || access.data === 'open') connectLive()
+    else disconnectLive()
+  }, [access.data])
+  const signOut = async () => {
+    await call('DELETE', 'session')
+    setAccess('out')
   }
-  return html`<${LanguageContext.Provider} value=${chosen}>
-    ${signedIn === 'in' && html`<${Frame} onSignOut=${signOut} />`}
-    ${signedIn === 'out' && html`<${SignInPage} onSignedIn=${() => setSignedIn('in')} />`}
+  return html`<${Loaded} from=${access}>
+    ${(/** @type {Access} */ data) =>
+      data === 'out'
+        ? html`<${SignInPage} onSignedIn=${() => setAccess('in')} />`
+        : html`<${Frame} signOut=${data === 'in' ? signOut : null} />`}
   <//>`
+}
+
+/** @returns {LoadedAccess & { setAccess: (access: Access) => void }} */
+function useAccess() {
+  const [state, setState] = useState(/** @type {Pick<LoadedAccess, 'data' | 'error'>} */ ({ data: null, error: null }))
+  const setAccess = (/** @type {Access} */ data) => setState({ data, error: null })
+  const reload = () => {
+    get('session').then(
+      (session) => setAccess(accessOf[/** @type {{ actor: keyof typeof accessOf }} */ (session).actor ?? 'none']),
+      (error) => {
+        if (!(error instanceof ApiError && error.status === 401)) setState({ data: null, error })
+      },
+    )
+  }
+  useEffect(() => onSignedOut(() => setAccess('out')), [])
+  useEffect(reload, [])
+  return { ...state, reload, setAccess }
 }

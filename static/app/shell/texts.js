@@ -16,6 +16,8 @@ export const texts = {
     language: 'Language',
     signOut: 'Sign out',
     offline: 'The service does not answer. The page shows what was known last, and tries again.',
+    noNews:
+      'The service sends no news to this page. Perhaps too many dashboards are open. The page shows what was known last, and tries again.',
     notFound: 'There is no such page.',
     loading: 'Loading …',
     failed: 'This could not be loaded: {reason}',
@@ -39,6 +41,8 @@ export const texts = {
     language: 'Idioma',
     signOut: 'Sair',
     offline: 'O serviço não responde. A página mostra o que se sabia por último e tenta de novo.',
+    noNews:
+      'O serviço não envia novidades a esta página. Talvez haja painéis demais abertos. A página mostra o que se sabia por último e tenta de novo.',
     notFound: 'Esta página não existe.',
     loading: 'Carregando …',
     failed: 'Não foi possível carregar: {reason}',
@@ -62,6 +66,8 @@ export const texts = {
     language: 'Idioma',
     signOut: 'Cerrar sesión',
     offline: 'El servicio no responde. La página muestra lo último que se supo y lo intenta de nuevo.',
+    noNews:
+      'El servicio no envía novedades a esta página. Quizá hay demasiados paneles abiertos. La página muestra lo último que se supo y lo intenta de nuevo.',
     notFound: 'Esta página no existe.',
     loading: 'Cargando …',
     failed: 'No se pudo cargar: {reason}',

@@ -9,6 +9,7 @@ import { SetupWorld } from '../../harness/setup-world.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
 import { DashboardView } from './harness/dashboard-view.ts'
+import { holdAnswer } from './harness/held-answer.ts'
 
 const narrow = { viewport: { width: 360, height: 740 } }
 
@@ -73,6 +74,44 @@ describe('the wizard for a new instance', { skip: withoutBrowser }, () => {
     assert.equal(((await world.service.get('/api/instances/sales')).body as { owner_tag: string }).owner_tag, 'acme')
   })
 
+  test('offers to take over only the inbox that was refused', async () => {
+    await using world = await SetupWorld.open()
+    const { id } = await world.makeInbox('https://elsewhere.example.com/hook')
+    await using view = await DashboardView.open(world, '/new-instance/sales/inbox?helpdesk=')
+    const { page } = view
+    const takeOver = page.getByRole('button', { name: 'Take this inbox over' })
+    await page.getByText(`Use “By hand” (number ${id})`).click()
+    await page.getByRole('button', { name: 'Create the instance and its inbox' }).click()
+    await takeOver.waitFor()
+    await page.getByText('Make a new inbox “sales”').click()
+    await takeOver.waitFor({ state: 'detached' })
+    await page.getByText(`Use “By hand” (number ${id})`).click()
+    await takeOver.waitFor()
+  })
+
+  test('stays where the visitor has gone while the instance was created', async () => {
+    await using world = await SetupWorld.open()
+    await using view = await DashboardView.open(world, '/new-instance/sales/inbox?helpdesk=')
+    const { page } = view
+    await page.getByText('Make a new inbox “sales”').waitFor()
+    const held = await holdAnswer(page, 'POST', '/api/instances/sales/inbox')
+    await page.getByRole('button', { name: 'Create the instance and its inbox' }).click()
+    await held.isAnswered
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await held.release()
+    await page.getByRole('link', { name: 'sales', exact: true }).waitFor()
+    assert.match(page.url(), /#\/$/)
+  })
+
+  test('waits for no message while no phone is linked', async () => {
+    await using world = await SetupWorld.open()
+    await world.create({ name: 'sales' })
+    await using view = await DashboardView.open(world, '/new-instance/sales/try')
+    await view.page.getByText('No phone is linked yet.').waitFor()
+    assert.equal(await view.page.getByText('Write a message to').count(), 0)
+  })
+
   test('says at once that a name is taken or wrong', async () => {
     await using world = await World.open()
     await using view = await DashboardView.open(world, '/new-instance')
@@ -106,6 +145,36 @@ describe('the wizard for a new instance', { skip: withoutBrowser }, () => {
     await picture.waitFor()
     view.assertNoProblems()
   })
+
+  test('takes a code to type away when it is no longer valid', async () => {
+    await using world = await SetupWorld.open()
+    await world.create({ name: 'sales' })
+    await using view = await DashboardView.open(world, '/new-instance/sales/link')
+    const { page } = view
+    await page.getByText('Type a code instead of scanning').click()
+    await page.getByLabel('Phone number of the WhatsApp account').fill(`+${owner}`)
+    await page.clock.install()
+    await page.getByRole('button', { name: 'Ask for a code' }).click()
+    await page.getByText('and type this code within').waitFor()
+    await page.clock.fastForward(300_000)
+    await page.getByText('The code is no longer valid.').waitFor()
+    assert.equal(await page.locator('.pairing-code').count(), 0)
+  })
+
+  test('an answer from before the code was made does not hide the code', async () => {
+    await using world = await SetupWorld.open({ qrLifetimeMs: 4000 })
+    await using view = await DashboardView.open(world, '/new-instance/sales/link')
+    const { page } = view
+    await page.getByText('There is no instance called sales.').waitFor()
+    const before = { available: false, generated_at: null, expires_in_seconds: null }
+    const held = await holdAnswer(page, 'GET', '/api/instances/sales', { qr: before })
+    await world.create({ name: 'sales' })
+    await held.isAnswered
+    await page.getByAltText('QR code to scan with WhatsApp').waitFor()
+    await held.release()
+    assert.equal(await page.getByAltText('QR code to scan with WhatsApp').count(), 1)
+  })
+
   test('offers no new code for an account that is linked and only disconnected', async () => {
     await using world = await AgentWorld.open()
     await world.disconnect()

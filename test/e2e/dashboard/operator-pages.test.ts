@@ -4,10 +4,16 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
 import { withoutBrowser } from '../../harness/browser.ts'
+import { engines } from '../../harness/databases.ts'
+import { usageBatch } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
+import { ImportWorld } from '../history/harness/import-world.ts'
 import { DashboardView } from './harness/dashboard-view.ts'
+
+const withoutPostgres = !engines.includes('postgres') && 'TEST_ENGINES leaves PostgreSQL out'
 
 /** Presses the button and gives the text of the file that comes. */
 async function fileOf(page: Page, button: string): Promise<{ name: string; text: string }> {
@@ -71,6 +77,23 @@ describe('the pages of an operator', { skip: withoutBrowser }, () => {
     const job = view.page.getByRole('article')
     await job.getByText('Completed').waitFor()
     await job.getByText('Looked at').waitFor()
+    // A repair is a dry run unless it is told otherwise.
+    await job.getByText('Dry run: nothing is changed.').waitFor()
+    view.assertNoProblems()
+  })
+
+  test('a job that runs is cancelled only after a question', async () => {
+    await using bed = await ImportWorld.open()
+    await using view = await DashboardView.open(bed.world, '/jobs')
+    const id = await bed.start()
+    const job = view.page.getByRole('article')
+    await job.getByText('Running').waitFor()
+    await job.getByRole('button', { name: 'Cancel the job' }).click()
+    assert.equal((await bed.job(id)).ended_at, null, 'the first press only asks')
+    await job.getByRole('button', { name: 'Cancel it now' }).click()
+    await job.getByText('Cancelled').waitFor()
+    assert.equal((await bed.job(id)).status, 'cancelled')
+    assert.equal(await job.getByRole('button').count(), 0)
     view.assertNoProblems()
   })
 
@@ -83,6 +106,29 @@ describe('the pages of an operator', { skip: withoutBrowser }, () => {
     assert.match(name, /^causeway-usage-\d{4}-\d{2}-\d{4}-\d{2}\.csv$/)
     assert.match(text, /^\uFEFF?month,owner_tag,messages_in,messages_out,.*\r\n/)
     assert.ok(text.includes(`\r\n${month},`), text)
+    view.assertNoProblems()
+  })
+
+  test('of very many owner tags the first rows are shown, the file has all, and no tag becomes a formula', async () => {
+    const formula = `=cmd|' /C calc'!A0`
+    const day = new Date().toISOString().slice(0, 10)
+    const counts = { messages_in: 1, messages_out: 1, spamguard_blocks: 0, lifecycle_events: 0 }
+    const rows = [formula, ...Array.from({ length: 299 }, (_, n) => `tag-${n}`)].map((ownerTag) => {
+      return { instance: 'a', day, ownerTag, ...counts }
+    })
+    await using service = await Service.start({
+      seed: (database) => new UsageStore(database).add(usageBatch(rows)),
+    })
+    await using view = await DashboardView.open({ service }, '/usage')
+    const { page } = view
+    const lines = page.getByRole('group', { name: 'Usage by month and owner tag' }).getByRole('row')
+    await page.getByRole('button', { name: 'Show all 300 rows' }).waitFor()
+    assert.equal(await lines.count(), 201)
+    const { text } = await fileOf(page, 'Download as CSV')
+    assert.equal(text.trimEnd().split('\r\n').length, 301)
+    assert.ok(text.includes(`,'${formula},`), text.slice(0, 200))
+    await page.getByRole('button', { name: 'Show all 300 rows' }).click()
+    await lines.nth(300).waitFor()
     view.assertNoProblems()
   })
 
@@ -121,4 +167,18 @@ describe('the pages of an operator', { skip: withoutBrowser }, () => {
     assert.ok('versions' in (JSON.parse(text) as object))
     view.assertNoProblems()
   })
+
+  test(
+    'with PostgreSQL the page of settings names pg_dump instead of a button',
+    { skip: withoutPostgres },
+    async () => {
+      await using service = await Service.start({ engine: 'postgres' })
+      await using view = await DashboardView.open({ service }, '/settings')
+      const backups = view.page.getByRole('region', { name: 'Backups' })
+      await backups.getByText('pg_dump').waitFor()
+      assert.equal(await backups.getByRole('button').count(), 0)
+      await view.page.getByText('PostgreSQL').first().waitFor()
+      view.assertNoProblems()
+    },
+  )
 })

@@ -42,6 +42,19 @@ describe('the overview', { skip: withoutBrowser }, () => {
     view.assertNoProblems()
   })
 
+  test('forgets a need that a message has cured', async () => {
+    await using world = await AgentWorld.open()
+    await using view = await DashboardView.open(world)
+    const needs = view.page.getByRole('region', { name: 'Needs you' })
+    await needs.getByText('Nothing needs you. Messages flow.').waitFor()
+    await world.post(world.callback(9001, 'refused'), { secret: 'wrong' })
+    await needs.getByText('Callbacks are refused').waitFor()
+    assert.equal(await needs.getByRole('status').first().textContent(), 'Things that need you: 1')
+    await world.write('accepted')
+    await world.received('accepted')
+    await needs.getByText('Nothing needs you. Messages flow.').waitFor()
+  })
+
   test('200 instances take less than 200 ms of script, and can be filtered', async () => {
     const names = Array.from({ length: 200 }, (_, index) => `shop-${index}`)
     const seed = async (database: Database) => {

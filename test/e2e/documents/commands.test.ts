@@ -21,6 +21,9 @@ const notRun: Readonly<Record<string, string>> = {
   'npm ci': internet,
   'npm run demo': demo,
   'npm run demo -- --check': demo,
+  'git fetch --tags': internet,
+  'git checkout v0.66.0': internet,
+  'npm run release -- minor': 'test/scripts/release.test.ts runs it in a repository of its own',
   'docker buildx build --platform linux/amd64,linux/arm64 --tag causeway:<version> --build-arg COMMIT="$(git rev-parse HEAD)" --build-arg BUILD_DATE="$(date -u +%FT%TZ)" .':
     engine,
   'docker compose exec causeway node bin/start.cjs link shop': engine,
@@ -90,7 +93,9 @@ describe('the commands of', { skip, concurrency: true }, () => {
     const start = operations.find(isStart)
     assert.ok(start)
     await walk.operateStopped(operations.filter(isRestore), start)
-    markRun(operations)
+    const upgrade = [...toRun('docs/upgrading.md', 'Upgrade'), ...toRun('docs/upgrading.md', 'Roll back')]
+    await walk.operateStopped(upgrade, start)
+    markRun([...operations, ...upgrade])
   })
 
   test('docs/production.md lead from an empty directory to a supervised service with systemd', async () => {
@@ -113,7 +118,7 @@ describe('the commands of', { skip, concurrency: true }, () => {
     await walk.follow(later)
     assert.match(walk.read('etc/causeway/causeway.env'), /^SERVICE_ENCRYPTION_KEY=[^,\n]{44},[^,\n]{44}$/m)
     assert.match(await walk.runNightly(), /"path":/)
-    const restore = toRun('docs/backup.md', 'With systemd')
+    const restore = ['With systemd', 'Upgrade and roll back'].flatMap((section) => toRun('docs/backup.md', section))
     assert.match(await walk.follow(restore), /✓ .* is the backup /)
     markRun([...later, ...restore])
   })

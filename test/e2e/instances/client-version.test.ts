@@ -114,6 +114,8 @@ test('without a newer version the login is tried every 15 minutes, and each time
   const refused = await world.reaches('n0', 'disconnected')
   assert.match(refused.last_error ?? '', /version/)
   assert.equal(refused.last_error_code, 'version_refused')
+  const inUse = `service_network_version_info{version="${name(library)}",pinned="false"`
+  assert.equal(await world.metric(`${inUse},refused="true"}`), 1)
   assert.equal((await shown(world)).refused, true)
   await clock.advance(14 * 60_000)
   assert.equal(versions.seen.length, 2)

@@ -96,12 +96,14 @@ describe('with SERVICE_HEALTH_DETAILS=token', () => {
     assert.deepEqual(await get({}), { status: 200, count: 0 })
   })
 
-  test('without SERVICE_API_TOKEN every route is open, and health too', async () => {
+  test('without SERVICE_API_TOKEN every route is open, and health too, but not to the page of another site', async () => {
     await using service = await Service.start({
       ...withInstance,
       environment: { ...behindToken, SERVICE_API_TOKEN: '' },
     })
     assert.equal((await ask(service)).shown.instances.length, 1)
+    const { status, shown } = await ask(service, { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' })
+    assert.deepEqual([status, shown.reduced, shown.instances], [200, true, []])
   })
 })
 

@@ -25,20 +25,21 @@ import { UsageSection } from './usage/usage-section.js'
 export function Page({ params: { name = '' } }) {
   const t = useTexts(texts)
   const instance = useInstance(name)
+  const [farewell, setFarewell] = useState('')
   return html`<h1>${name}</h1>
     <${Loaded} from=${instance}>
       ${(/** @type {NonNullable<typeof instance.data>} */ { row }) =>
-        row
-          ? html`<${Sections} row=${row} />`
-          : html`<${Notice} kind="warn">
-              <p>${fill(t.missing, { name })}</p>
+        row && farewell === ''
+          ? html`<${Sections} row=${row} onFarewell=${setFarewell} />`
+          : html`<${Notice} kind="warn" role="status">
+              <p>${farewell || fill(t.missing, { name })}</p>
               <p><a href="#/">${t.back}</a></p>
             <//>`}
     <//>`
 }
 
-/** @param {{ row: import('../../lib/use-instance.js').Row }} props */
-function Sections({ row }) {
+/** @param {{ row: import('../../lib/use-instance.js').Row, onFarewell: (message: string) => void }} props */
+function Sections({ row, onFarewell }) {
   const { name } = row
   // What visitors change here shows in other sections.
   const [changes, setChanges] = useState(0)
@@ -58,6 +59,6 @@ function Sections({ row }) {
       <${AuditSection} row=${row} changes=${changes} />
       <${SettingsSection} name=${name} changes=${changes} onChange=${onChange} />
       <${SubscribersSection} name=${name} changes=${changes} onChange=${onChange} />
-      <${CommandsSection} row=${row} onChange=${onChange} />
+      <${CommandsSection} row=${row} onChange=${onChange} onFarewell=${onFarewell} />
     </div>`
 }

@@ -10,7 +10,7 @@ import { isInstanceName } from './instance-name.js'
 import { addressOf } from './steps.js'
 import { texts } from './texts.js'
 
-/** @typedef {{ name: string, jid?: string }[]} Instances */
+/** @typedef {{ name: string }[]} Instances */
 
 /** @param {{ first: string }} props the name that the address holds */
 export function NameStep({ first }) {

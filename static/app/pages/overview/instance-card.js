@@ -4,6 +4,7 @@ import { formatNumber } from '../../lib/format.js'
 import { html } from '../../lib/html.js'
 import { useLanguage, useTexts } from '../../lib/languages.js'
 import { Ago } from '../../parts/ago.js'
+import { needsPhone } from '../../parts/pairing/pairing.js'
 import { StateBadge } from '../../parts/state-badge.js'
 import { useEffect, useState } from '../../vendor/hooks.js'
 import { texts } from './texts.js'
@@ -37,11 +38,6 @@ export function InstanceCard({ store, name }) {
   </li>`
 }
 
-/** @param {Row} row */
-function needsPhone({ state, phone }) {
-  return state === 'qr_pending' || state === 'logged_out' || (state === 'disconnected' && phone === '')
-}
-
 /** @param {{ row: Row, t: Texts }} props */
 function Facts({ row, t }) {
   return html`<dl class="facts">
@@ -58,13 +54,15 @@ function Facts({ row, t }) {
     <${Count} name=${t.parked} value=${row.parked} kind="bad" />
     <div>
       <dt>${t.banRisk}</dt>
-      <dd class=${banKinds[row.ban_level]}>${row.ban_level === 'ok' ? '' : '! '}${t[`ban_${row.ban_level}`]}</dd>
+      <dd class=${banKinds[row.ban_level]}>
+        ${banKinds[row.ban_level] === '' ? '' : '! '}${t[`ban_${row.ban_level}`]}
+      </dd>
     </div>
   </dl>`
 }
 
 /** @type {Record<Row['ban_level'], string>} */
-const banKinds = { ok: '', low: 'warn', moderate: 'warn', high: 'bad' }
+const banKinds = { ok: '', low: '', moderate: 'warn', high: 'bad' }
 
 /** @param {{ name: string, value: number, kind: 'warn' | 'bad' }} props */
 function Count({ name, value, kind }) {

@@ -21,10 +21,11 @@ export function NeedsYou({ needs }) {
   const language = useLanguage()
   return html`<section aria-labelledby="needs-you" class="needs">
     <h2 id="needs-you">${t.needsYou}</h2>
-    <div aria-live="polite">
-      ${needs.length === 0 && html`<${Notice} kind="good"><p>${t.nothing}</p><//>`}
-      <${NeedList} needs=${needs.slice(0, shownAtOnce)} />
-    </div>
+    <p class="hidden" role="status">
+      ${needs.length > 0 && fill(t.count, { count: formatNumber(language, needs.length) })}
+    </p>
+    <div role="status">${needs.length === 0 && html`<${Notice} kind="good"><p>${t.nothing}</p><//>`}</div>
+    <${NeedList} needs=${needs.slice(0, shownAtOnce)} />
     ${
       needs.length > shownAtOnce &&
       html`<details>

@@ -2,7 +2,7 @@
 
 import { get } from '../../lib/api.js'
 import { useLive } from '../../lib/live.js'
-import { useEffect, useMemo, useState } from '../../vendor/hooks.js'
+import { useEffect, useMemo, useRef, useState } from '../../vendor/hooks.js'
 import { RowStore } from './row-store.js'
 
 /**
@@ -15,6 +15,8 @@ import { RowStore } from './row-store.js'
 
 /** Warnings of the log may come in crowds. */
 const restMs = 1000
+/** A message that passes may mean that something is cured. No event says so, and messages pass all the time. */
+const cureMs = 5000
 
 /**
  * Runs the work at once. Calls during the work and the rest after it lead to one more run.
@@ -42,6 +44,23 @@ function paced(work) {
   return { run, end }
 }
 
+/**
+ * Runs the work some time after the first call. Calls in between add nothing.
+ * @param {() => void} work
+ * @param {number} ms
+ * @returns {() => void}
+ */
+function useLater(work, ms) {
+  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined))
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      work()
+    }, ms)
+  }
+}
+
 /** @typedef {import('../../lib/use-load.js').Loaded<Need[]>} LoadedNeeds */
 
 /** @returns {{ store: RowStore, needs: LoadedNeeds }} */
@@ -65,16 +84,8 @@ export function useOverview() {
     [store],
   )
   useEffect(() => {
-    // A page in the background may have slept.
-    const look = () => {
-      if (document.visibilityState === 'visible') reload()
-    }
-    document.addEventListener('visibilitychange', look)
     reload()
-    return () => {
-      document.removeEventListener('visibilitychange', look)
-      end()
-    }
+    return end
   }, [reload, end])
   useLive(['hello', 'reset', 'destination', 'alert'], reload, [reload])
   useLive(
@@ -84,12 +95,15 @@ export function useOverview() {
     },
     [reload],
   )
+  const lookLater = useLater(reload, cureMs)
+  const hasNeeds = state.data !== null && state.data.length > 0
   useLive(
     ['instance'],
     (event) => {
       if (store.take(event)) reload()
+      else if (hasNeeds) lookLater()
     },
-    [store, reload],
+    [store, reload, hasNeeds],
   )
   return { store, needs: { ...state, reload } }
 }

@@ -2,23 +2,22 @@
 
 import { ApiError, call } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { fill, useTexts } from '../../lib/languages.js'
+import { useTexts } from '../../lib/languages.js'
+import { useAction, useSentence } from '../../parts/action-button.js'
 import { LanguageChoice } from '../../parts/language-choice.js'
-import { useState } from '../../vendor/hooks.js'
 import { texts } from './texts.js'
 
 /** @param {{ onSignedIn: () => void }} props */
 export function SignInPage({ onSignedIn }) {
   const t = useTexts(texts)
-  const [failure, setFailure] = useState(/** @type {Error | null} */ (null))
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, failure, run } = useAction()
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
     const form = /** @type {HTMLFormElement} */ (event.currentTarget)
-    setBusy(true)
-    call('POST', 'session', { token: String(new FormData(form).get('token')) })
-      .then(onSignedIn, setFailure)
-      .finally(() => setBusy(false))
+    run(async () => {
+      await call('POST', 'session', { token: String(new FormData(form).get('token')) })
+      onSignedIn()
+    })
   }
   return html`<main class="sign-in">
     <h1>Causeway</h1>
@@ -29,17 +28,19 @@ export function SignInPage({ onSignedIn }) {
         <input type="password" name="token" autocomplete="current-password" required aria-describedby="token-hint" />
       </label>
       <p id="token-hint" class="hint">${t.hint}</p>
-      <p role="alert" class="bad">${failure && sentenceOf(failure, t)}</p>
-      <button type="submit" disabled=${isBusy}>${t.submit}</button>
+      <${Refusal} failure=${failure} />
+      <button type="submit" aria-disabled=${isBusy ? 'true' : null}>${t.submit}</button>
     </form>
     <${LanguageChoice} />
   </main>`
 }
 
-/** @param {Error} failure @param {typeof texts.en} t */
-function sentenceOf(failure, t) {
+/** @param {{ failure: Error | null }} props */
+function Refusal({ failure }) {
+  const t = useTexts(texts)
+  const sentenceOf = useSentence()
   const status = failure instanceof ApiError ? failure.status : 0
-  if (status === 401) return t.wrong
-  if (status === 429) return t.tooMany
-  return fill(t.failed, { reason: failure.message })
+  /** @type {Record<number, string>} */
+  const known = { 401: t.wrong, 429: t.tooMany }
+  return html`<p role="alert" class="bad">${failure && (known[status] ?? sentenceOf(failure))}</p>`
 }

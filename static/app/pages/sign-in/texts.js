@@ -9,7 +9,6 @@ export const texts = {
     submit: 'Sign in',
     wrong: 'This is not the token of the service.',
     tooMany: 'Too many tries. Wait a minute.',
-    failed: 'The service does not answer: {reason}',
   },
   'pt-BR': {
     title: 'Entrar',
@@ -18,7 +17,6 @@ export const texts = {
     submit: 'Entrar',
     wrong: 'Este não é o token do serviço.',
     tooMany: 'Tentativas demais. Espere um minuto.',
-    failed: 'O serviço não responde: {reason}',
   },
   es: {
     title: 'Iniciar sesión',
@@ -27,6 +25,5 @@ export const texts = {
     submit: 'Iniciar sesión',
     wrong: 'Este no es el token del servicio.',
     tooMany: 'Demasiados intentos. Espere un minuto.',
-    failed: 'El servicio no responde: {reason}',
   },
 }

@@ -9,7 +9,14 @@ import { PairingCode } from './pairing-code.js'
 import { QrCode } from './qr-code.js'
 import { texts } from './texts.js'
 
-/** @param {{ row: import('../../lib/use-instance.js').Row }} props */
+/** @typedef {import('../../lib/use-instance.js').Row} Row */
+
+/** Whether the account is not linked. @param {Row} row */
+export function needsPhone({ state, phone }) {
+  return state === 'qr_pending' || state === 'logged_out' || (state === 'disconnected' && phone === '')
+}
+
+/** @param {{ row: Row }} props */
 export function Pairing({ row: { name, state, phone, last_error: error } }) {
   const t = useTexts(texts)
   if (state === 'qr_pending') return html`<${QrCode} name=${name} /> <${PairingCode} name=${name} />`

@@ -4,7 +4,7 @@ import { apiUrl, get, path } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { useTexts } from '../../lib/languages.js'
 import { useLive } from '../../lib/live.js'
-import { useCallback, useEffect, useState } from '../../vendor/hooks.js'
+import { useCallback, useEffect, useRef, useState } from '../../vendor/hooks.js'
 import { texts } from './texts.js'
 
 /** @typedef {{ qr: { available: boolean, generated_at: string | null } }} Detail */
@@ -13,13 +13,18 @@ import { texts } from './texts.js'
 export function QrCode({ name }) {
   const t = useTexts(texts)
   const [code, setCode] = useState(/** @type {string | null} */ (null))
+  /** Counts the events: an answer that was asked for before the newest one is old. */
+  const events = useRef(0)
   const reload = useCallback(() => {
+    const asked = events.current
     get(path`instances/${name}`).then(
       (detail) => {
         const { qr } = /** @type {Detail} */ (detail)
-        setCode(qr.available ? (qr.generated_at ?? '') : null)
+        if (asked === events.current) setCode(qr.available ? (qr.generated_at ?? '') : null)
       },
-      () => setCode(null),
+      () => {
+        if (asked === events.current) setCode(null)
+      },
     )
   }, [name])
   useEffect(reload, [reload])
@@ -27,7 +32,9 @@ export function QrCode({ name }) {
   useLive(
     ['qr'],
     (/** @type {{ name: string, available: boolean, expires_at: string | null }} */ event) => {
-      if (event.name === name) setCode(event.available ? event.expires_at : null)
+      if (event.name !== name) return
+      events.current += 1
+      setCode(event.available ? event.expires_at : null)
     },
     [name],
   )

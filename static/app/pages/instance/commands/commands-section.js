@@ -3,7 +3,7 @@
 import { call, path } from '../../../lib/api.js'
 import { html } from '../../../lib/html.js'
 import { useTexts } from '../../../lib/languages.js'
-import { goTo } from '../../../lib/router.js'
+import { currentPath, goOn } from '../../../lib/router.js'
 import { Failure, useAction } from '../../../parts/action-button.js'
 import { AskName } from '../../../parts/ask-name.js'
 import { Section } from '../../../parts/section.js'
@@ -11,15 +11,20 @@ import { useState } from '../../../vendor/hooks.js'
 import { texts } from './texts.js'
 
 /** @typedef {'restart' | 'logout' | 'remove'} Command */
+/** @typedef {{ message: string, pending_logout?: boolean }} Answer */
 
-/** @param {{ row: import('../../../lib/use-instance.js').Row, onChange: () => void }} props */
-export function CommandsSection({ row: { name }, onChange }) {
+/**
+ * @param {{
+ *   row: import('../../../lib/use-instance.js').Row, onChange: () => void, onFarewell: (message: string) => void,
+ * }} props `onFarewell`: the instance is deleted, and there is something left to do
+ */
+export function CommandsSection({ row: { name }, onChange, onFarewell }) {
   const t = useTexts(texts)
   const [asked, setAsked] = useState(/** @type {Command | null} */ (null))
   const [alsoLogout, setAlsoLogout] = useState(false)
   const [done, setDone] = useState('')
   const { isBusy, failure, run } = useAction()
-  /** @type {Record<Command, { consequence: string, send: () => Promise<{ message: string }> }>} */
+  /** @type {Record<Command, { consequence: string, send: () => Promise<Answer> }>} */
   const commands = {
     restart: { consequence: t.restartHint, send: () => call('POST', path`instances/${name}/restart`) },
     logout: { consequence: t.logoutHint, send: () => call('POST', path`instances/${name}/logout`) },
@@ -31,9 +36,11 @@ export function CommandsSection({ row: { name }, onChange }) {
   const confirm = (/** @type {Command} */ command) => () => {
     setAsked(null)
     setDone('')
+    const here = currentPath()
     run(async () => {
-      const { message } = await commands[command].send()
-      if (command === 'remove') goTo('/')
+      const { message, pending_logout: isPending = false } = await commands[command].send()
+      if (command === 'remove' && isPending) onFarewell(message)
+      else if (command === 'remove') goOn(here, '/')
       setDone(message)
       onChange()
     })

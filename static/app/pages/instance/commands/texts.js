@@ -24,10 +24,10 @@ export const texts = {
     remove: 'Excluir a instância',
     alsoLogout: 'Ao excluir, encerrar também a sessão no WhatsApp',
     restartHint: 'A conexão com o WhatsApp é fechada e aberta de novo. A sessão fica. As mensagens aguardam.',
-    logoutHint: 'O telefone esquece este aparelho. Para usar a instância de novo, é preciso vincular o telefone.',
+    logoutHint: 'O telefone esquece este dispositivo. Para usar a instância de novo, é preciso vincular o telefone.',
     removeHint:
-      'A instância e suas filas são removidas. O telefone ainda lista o aparelho, e uma instância com o mesmo nome pode retomar a sessão.',
-    removeLogoutHint: 'A instância e suas filas são removidas, e o telefone esquece este aparelho.',
+      'A instância e suas filas são removidas. O telefone ainda lista o dispositivo, e uma instância com o mesmo nome pode retomar a sessão.',
+    removeLogoutHint: 'A instância e suas filas são removidas, e o telefone esquece este dispositivo.',
     working: 'Trabalhando …',
   },
   es: {

@@ -4,12 +4,15 @@ import { html } from '../../../lib/html.js'
 import { useTexts } from '../../../lib/languages.js'
 import { Ago } from '../../../parts/ago.js'
 import { Notice } from '../../../parts/notice.js'
+import { needsPhone } from '../../../parts/pairing/pairing.js'
 import { StateBadge } from '../../../parts/state-badge.js'
 import { texts } from './texts.js'
 
 /** @param {{ row: import('../../../lib/use-instance.js').Row }} props */
 export function Facts({ row }) {
   const t = useTexts(texts)
+  // The section that links the phone says why there is no code.
+  const isShownBelow = needsPhone(row) && row.state !== 'qr_pending'
   return html`<div class="instance-head">
       <p aria-live="polite"><${StateBadge} state=${row.state} /></p>
       <dl>
@@ -31,6 +34,6 @@ export function Facts({ row }) {
         </div>
       </dl>
     </div>
-    ${row.last_error !== null && row.state !== 'ready' && html`<${Notice} kind="warn"><p>${row.last_error}</p><//>`}
+    ${row.last_error !== null && row.state !== 'ready' && !isShownBelow && html`<${Notice} kind="warn"><p>${row.last_error}</p><//>`}
     ${row.pending_logout && html`<${Notice} kind="warn"><p>${t.pendingLogout}</p><//>`}`
 }

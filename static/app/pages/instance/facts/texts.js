@@ -20,7 +20,7 @@ export const texts = {
     lastIn: 'Última mensagem recebida',
     lastOut: 'Última mensagem enviada',
     pendingLogout:
-      'O WhatsApp ainda não confirmou o fim da sessão. O serviço tenta por 30 dias. Para encerrar já, remova o aparelho no telefone, em Aparelhos conectados.',
+      'O WhatsApp ainda não confirmou o fim da sessão. O serviço tenta por 30 dias. Para encerrar já, remova o dispositivo no telefone, em Dispositivos conectados.',
   },
   es: {
     phone: 'Teléfono',

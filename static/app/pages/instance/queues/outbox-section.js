@@ -27,7 +27,7 @@ export function OutboxSection({ row }) {
       <dd class=${count > 0 ? kind : ''}>${formatNumber(language, count)}</dd>
     </div>`
   return html`<${Section} title=${t.outbox}>
-    <dl class="facts" aria-live="polite">
+    <dl class="facts">
       ${line(t.outboxPending, row.outbox_pending, 'warn')} ${line(t.inboxPending, row.inbox_pending, 'warn')}
     </dl>
     <${Loaded} from=${totals}>

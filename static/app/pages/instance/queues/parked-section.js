@@ -4,6 +4,7 @@ import { call, path } from '../../../lib/api.js'
 import { formatNumber } from '../../../lib/format.js'
 import { html } from '../../../lib/html.js'
 import { fill, useLanguage, useTexts } from '../../../lib/languages.js'
+import { maskNumbers } from '../../../lib/mask.js'
 import { useReload } from '../../../lib/use-reload.js'
 import { ActionButton } from '../../../parts/action-button.js'
 import { Ago } from '../../../parts/ago.js'
@@ -44,6 +45,10 @@ export function ParkedSection({ row: { name, parked: count } }) {
           keyOf=${(/** @type {Parked} */ { id }) => id}
           columns=${columnsOf(t, language, drop)}
         />
+        ${
+          count > parked.length &&
+          html`<p class="soft">${fill(t.oldestOnly, { count: formatNumber(language, parked.length) })}</p>`
+        }
         ${parked.length > 0 && html`<div class="actions"><${ActionButton} run=${retry}>${t.retryAll}<//></div>`}
       `}
     <//>
@@ -62,7 +67,7 @@ function columnsOf(t, language, drop) {
     { head: t.kind, cell: ({ kind }) => kind },
     { head: t.received, cell: ({ received_at: at }) => html`<${Ago} at=${at} />` },
     { head: t.attempts, kind: 'number', cell: ({ attempts }) => formatNumber(language, attempts) },
-    { head: t.why, cell: ({ error }) => error ?? '–' },
+    { head: t.why, cell: ({ error }) => maskNumbers(error ?? '–') },
     { head: t.action, cell: ({ id }) => html`<${ConfirmButton} run=${drop(id)} confirm=${t.reallyDrop}>${t.drop}<//>` },
   ]
 }

@@ -10,7 +10,7 @@ import { useEffect, useRef, useState } from '../../../vendor/hooks.js'
  * @typedef {{
  *   owner_tag: string, inbox_id: number, spamguard_enabled: boolean, outgoing_rate_limit: number | null,
  *   network_proxy: string | null, events_webhook_url: string, events_webhook_subscribers: Subscriber[],
- *   ignore_jids: string[] | null, header_template: string | null, [field: string]: unknown,
+ *   history: { enabled: boolean, days: number }, ignore_jids: string[] | null, header_template: string | null, [field: string]: unknown,
  * }} Settings
  */
 /** Undefined takes a change back. */
@@ -22,13 +22,13 @@ export function useDraft({ name, changes, onChange }) {
   const loaded = useReload(path`instances/${name}`, changes, 0)
   const [draft, setDraft] = useState(/** @type {Partial<Settings>} */ ({}))
   const [isSaved, setSaved] = useState(false)
-  const isStored = useRef(false)
+  const stored = useRef(/** @type {Partial<Settings>} */ ({}))
   const action = useAction()
   useEffect(() => {
-    // The draft stands until the page shows what is stored now.
-    if (!isStored.current) return
-    isStored.current = false
-    setDraft({})
+    // A change stands until the page shows what is stored now. What was typed after the button was pressed is not stored.
+    const done = stored.current
+    stored.current = {}
+    setDraft((before) => Object.fromEntries(Object.entries(before).filter(([field, value]) => value !== done[field])))
   }, [loaded.data])
   /** @type {Change} */
   const change = (field, value) => {
@@ -42,7 +42,7 @@ export function useDraft({ name, changes, onChange }) {
   const save = () => {
     action.run(async () => {
       await call('PATCH', path`instances/${name}`, draft)
-      isStored.current = true
+      stored.current = draft
       setSaved(true)
       onChange()
     })

@@ -13,7 +13,13 @@ const lane = { height: 22, gap: 6 }
 /** @type {readonly ('good' | 'warn' | 'bad')[]} */
 const kinds = ['good', 'warn', 'bad']
 const plotHeight = kinds.length * (lane.height + lane.gap)
-const marks = [0, 0.25, 0.5, 0.75, 1]
+const marks = [
+  { place: 0, anchor: 'start', isMinor: false },
+  { place: 0.25, anchor: 'middle', isMinor: true },
+  { place: 0.5, anchor: 'middle', isMinor: false },
+  { place: 0.75, anchor: 'middle', isMinor: true },
+  { place: 1, anchor: 'end', isMinor: false },
+]
 
 /** @param {{ caption: string, history: import('./spans.js').StateHistory }} props */
 export function StripChart({ caption, history }) {
@@ -34,9 +40,9 @@ export function StripChart({ caption, history }) {
           html`<line key=${kind} class="tick" x1="0" x2="100%" y1=${bottomOf(index)} y2=${bottomOf(index)} />`,
       )}
       ${spans.map(
-        ({ state, at, start, length, ms, reason }) =>
+        ({ state, at, start, length, ms, reason }, index) =>
           html`<rect
-            key=${at}
+            key=${index}
             class=${kindOf(state)}
             x=${percent(start)}
             width=${percent(length)}
@@ -49,9 +55,15 @@ export function StripChart({ caption, history }) {
           </rect>`,
       )}
       ${marks.map(
-        (mark) =>
-          html`<text key=${mark} x=${percent(mark)} y=${plotHeight + 16} text-anchor=${anchorOf(mark)}>
-            ${formatClock(language, begin + mark * whole)}
+        ({ place, anchor, isMinor }) =>
+          html`<text
+            key=${place}
+            class=${isMinor ? 'minor' : null}
+            x=${percent(place)}
+            y=${plotHeight + 16}
+            text-anchor=${anchor}
+          >
+            ${formatClock(language, begin + place * whole)}
           </text>`,
       )}
     </svg>
@@ -67,8 +79,8 @@ export function StripChart({ caption, history }) {
         </thead>
         <tbody>
           ${spans.map(
-            ({ state, at, ms, reason }) =>
-              html`<tr key=${at}>
+            ({ state, at, ms, reason }, index) =>
+              html`<tr key=${index}>
                 <th scope="row"><${StateBadge} state=${state} /></th>
                 <td>${formatTime(language, at)}</td>
                 <td>${formatSpan(language, ms)}</td>
@@ -89,10 +101,4 @@ function bottomOf(index) {
 /** @param {number} fraction */
 function percent(fraction) {
   return `${(100 * fraction).toFixed(3)}%`
-}
-
-/** @param {number} mark */
-function anchorOf(mark) {
-  if (mark === 0) return 'start'
-  return mark === 1 ? 'end' : 'middle'
 }

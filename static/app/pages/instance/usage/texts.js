@@ -8,7 +8,7 @@ export const texts = {
     day: 'Day',
     messagesIn: 'In',
     messagesOut: 'Out',
-    totals: 'In all: {in} in, {out} out, {blocks} repetitions blocked, {events} lifecycle events.',
+    totals: 'Messages in: {in}. Messages out: {out}. Repetitions blocked: {blocks}. Lifecycle events: {events}.',
   },
   'pt-BR': {
     title: 'Uso de 30 dias',
@@ -16,7 +16,7 @@ export const texts = {
     day: 'Dia',
     messagesIn: 'Recebidas',
     messagesOut: 'Enviadas',
-    totals: 'Ao todo: {in} recebidas, {out} enviadas, {blocks} repetições bloqueadas, {events} eventos.',
+    totals: 'Recebidas: {in}. Enviadas: {out}. Repetições bloqueadas: {blocks}. Eventos: {events}.',
   },
   es: {
     title: 'Uso de 30 días',
@@ -24,6 +24,6 @@ export const texts = {
     day: 'Día',
     messagesIn: 'Recibidos',
     messagesOut: 'Enviados',
-    totals: 'En total: {in} recibidos, {out} enviados, {blocks} repeticiones bloqueadas, {events} eventos.',
+    totals: 'Recibidos: {in}. Enviados: {out}. Repeticiones bloqueadas: {blocks}. Eventos: {events}.',
   },
 }

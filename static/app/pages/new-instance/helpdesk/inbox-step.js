@@ -3,7 +3,7 @@
 import { ApiError, call, path } from '../../../lib/api.js'
 import { html } from '../../../lib/html.js'
 import { fill, useTexts } from '../../../lib/languages.js'
-import { goTo } from '../../../lib/router.js'
+import { currentPath, goOn } from '../../../lib/router.js'
 import { useInstance } from '../../../lib/use-instance.js'
 import { Failure, useAction } from '../../../parts/action-button.js'
 import { Loaded } from '../../../parts/loaded.js'
@@ -45,15 +45,19 @@ function InboxForm({ name, tag, exists, inboxes }) {
   const w = useTexts(wizardTexts)
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null))
   const { isBusy, failure, run } = useAction()
-  const isTaken = failure instanceof ApiError && failure.code === 'SERVICE_INBOX_TAKEN'
+  /** The inbox that the last press of a button was about. */
+  const [asked, setAsked] = useState(chosen)
+  const isTaken = failure instanceof ApiError && failure.code === 'SERVICE_INBOX_TAKEN' && asked === chosen
   /** @param {boolean} force */
   const connect = (force) => async () => {
+    const here = currentPath()
+    setAsked(chosen)
     // Both requests may be repeated: after a failure the second try finishes what the first one began. An instance that
     // exists is only changed: a POST would also ask it to connect or to pair.
     if (exists) await call('PATCH', path`instances/${name}`, { owner_tag: tag })
     else await call('POST', 'instances', { name, owner_tag: tag })
     await call('POST', path`instances/${name}/inbox`, { ...(chosen !== null && { inbox_id: chosen }), force })
-    goTo(addressOf(name, 'link', tag))
+    goOn(here, addressOf(name, 'link', tag))
   }
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()

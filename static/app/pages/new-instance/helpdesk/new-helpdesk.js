@@ -3,7 +3,7 @@
 import { call, path } from '../../../lib/api.js'
 import { html } from '../../../lib/html.js'
 import { useTexts } from '../../../lib/languages.js'
-import { goTo } from '../../../lib/router.js'
+import { currentPath, goOn } from '../../../lib/router.js'
 import { ActionButton, Failure, useAction } from '../../../parts/action-button.js'
 import { CheckLines } from '../../../parts/check-lines.js'
 import { useRef, useState } from '../../../vendor/hooks.js'
@@ -76,8 +76,9 @@ export function NewHelpdesk({ name, tags }) {
 function SaveButton({ name, tested: { tag, access } }) {
   const t = useTexts(texts)
   const save = async () => {
+    const here = currentPath()
     await call('PUT', path`tenants/${tag}`, access)
-    goTo(addressOf(name, 'inbox', tag))
+    goOn(here, addressOf(name, 'inbox', tag))
   }
   return html`<div class="actions"><${ActionButton} run=${save}>${t.save}<//></div>`
 }

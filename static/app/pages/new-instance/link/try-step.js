@@ -7,6 +7,7 @@ import { useInstance } from '../../../lib/use-instance.js'
 import { useLoad } from '../../../lib/use-load.js'
 import { Loaded } from '../../../parts/loaded.js'
 import { Notice } from '../../../parts/notice.js'
+import { needsPhone } from '../../../parts/pairing/pairing.js'
 import { StateBadge } from '../../../parts/state-badge.js'
 import { addressOf } from '../steps.js'
 import { texts as wizardTexts } from '../texts.js'
@@ -25,8 +26,17 @@ export function TryStep({ name, tag }) {
 }
 
 /** @param {{ row: Row, tag: string | null }} props */
+function NotLinked({ row: { name }, tag }) {
+  const t = useTexts(texts)
+  const w = useTexts(wizardTexts)
+  return html`<${Notice} kind="warn"><p>${t.notLinked}</p><//>
+    <div class="actions"><a class="button" href=${`#${addressOf(name, 'link', tag)}`}>${w.back}</a></div>`
+}
+
+/** @param {{ row: Row, tag: string | null }} props */
 function Try({ row, tag }) {
   const detail = useLoad(path`instances/${row.name}`)
+  if (needsPhone(row)) return html`<${NotLinked} row=${row} tag=${tag} />`
   return html`<${Loaded} from=${detail}>
     ${(/** @type {{ paired_at: string | null }} */ { paired_at: since }) =>
       html`<${Directions} row=${row} tag=${tag} since=${since} />`}

@@ -9,15 +9,19 @@ import { texts } from './texts.js'
 
 /** @typedef {import('../../../../parts/field.js').FieldAttributes} FieldAttributes */
 
-/** @param {{ chats: string[] | null, change: (chats: string[] | null) => void }} props null: as the service */
-export function IgnoredChats({ chats, change }) {
+/**
+ * @param {{
+ *   stored: string[] | null, chats: string[] | null, change: (chats: string[] | null) => void,
+ * }} props null: as the service
+ */
+export function IgnoredChats({ stored, chats, change }) {
   const t = useTexts(texts)
   return html`<${Field} label=${t.ignore_jids}>
       ${(/** @type {FieldAttributes} */ attributes) =>
         html`<select
           ...${attributes}
           value=${chats === null ? 'service' : 'own'}
-          onChange=${(/** @type {Event} */ event) => change(valueOf(event) === 'own' ? [] : null)}
+          onChange=${(/** @type {Event} */ event) => change(valueOf(event) === 'own' ? (stored ?? []) : null)}
         >
           <option value="service">${t.asService}</option>
           <option value="own">${t.ownList}</option>

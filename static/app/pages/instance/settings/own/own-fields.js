@@ -59,8 +59,8 @@ const choices = [
   ],
 ]
 
-/** @param {{ values: Settings, change: Change }} props */
-export function OwnFields({ values, change }) {
+/** @param {{ stored: Settings, values: Settings, change: Change }} props */
+export function OwnFields({ stored, values, change }) {
   const t = useTexts(texts)
   return html`<div>
     ${choices.map(
@@ -90,6 +90,7 @@ export function OwnFields({ values, change }) {
         />`}
     <//>
     <${IgnoredChats}
+      stored=${stored.ignore_jids}
       chats=${values.ignore_jids}
       change=${(/** @type {string[] | null} */ chats) => change('ignore_jids', chats)}
     />
