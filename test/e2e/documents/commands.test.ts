@@ -26,9 +26,6 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run release -- minor': 'test/scripts/release.test.ts runs it in a repository of its own',
   'docker buildx build --platform linux/amd64,linux/arm64 --tag causeway:<version> --build-arg COMMIT="$(git rev-parse HEAD)" --build-arg BUILD_DATE="$(date -u +%FT%TZ)" .':
     engine,
-  'docker compose exec causeway node bin/start.cjs link shop': engine,
-  'docker compose exec causeway node bin/start.cjs doctor': engine,
-  'docker compose exec causeway node bin/start.cjs backup /data/backup.db': engine,
   'kubectl create secret generic causeway --from-env-file=.env': engine,
   'kubectl apply -f deploy/kubernetes/sqlite.yml': engine,
   'npm run bench -- instances': bench,
@@ -131,9 +128,11 @@ describe('the commands of', { skip, concurrency: true }, () => {
     await using walk = await ServerWalk.open({ settings: 'opt/causeway/deploy/.env', domain: 'desk.test' })
     assertGreen(await walk.follow(commands))
     await walk.assertTwoWay()
+    const image = toRun('docs/deploying.md', 'The image')
+    await walk.follow(image)
     const backup = ['With Docker Compose', 'In the container'].flatMap((section) => toRun('docs/backup.md', section))
     assert.match(await walk.follow(backup), /✓ .* is a complete and checked backup .*✓ .* is the backup /s)
-    markRun([...commands, ...backup])
+    markRun([...commands, ...image, ...backup])
   })
 
   test('docs/moving-in.md take over the inbox of another bridge', async () => {

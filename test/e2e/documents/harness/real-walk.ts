@@ -34,7 +34,7 @@ export class RealWalk extends Walk {
         '"inbox_id": 3': `"inbox_id": ${sides.inboxId}`,
         "'Authorization: Bearer <token>'": '"Authorization: Bearer $TOKEN"',
         // The person at the terminal answers the question.
-        'npm run restore -- backup.db': 'npm run restore -- backup.db --yes',
+        'npm run restore -- ': 'npm run restore -- --yes ',
         'npm run adopt -- ': 'npm run adopt -- --yes ',
       },
     })

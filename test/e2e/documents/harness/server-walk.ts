@@ -24,6 +24,7 @@ export class ServerWalk {
   readonly #url: string
   readonly #place: Place
   #state = ''
+  #isLinked = false
 
   private constructor(shell: DocumentShell, sides: SimulatedSides, url: string, place: Place) {
     this.#shell = shell
@@ -74,7 +75,10 @@ export class ServerWalk {
         continue
       }
       const command = this.#shell.start(this.#state + text)
-      if (text.includes(' link ')) await this.#sides.link(command, this.#url, await this.#token())
+      if (text.includes(' link ') && !this.#isLinked) {
+        await this.#sides.link(command, this.#url, await this.#token())
+        this.#isLinked = true
+      }
       printed += await command.succeeds()
       if (/^systemctl (?:enable|start|restart)|^docker compose up/.test(text)) await this.#started()
     }
