@@ -49,6 +49,7 @@ const printed = [
 ]
 const ran = new Set<Command>()
 const skip = process.platform === 'win32' && 'the commands are written for a POSIX shell'
+const notLinux = process.platform !== 'linux' && 'the server of the guide runs Linux'
 
 /** The commands of a section that a test must run. They count as run when the test has passed. */
 function toRun(document: string, section: string): Command[] {
@@ -95,45 +96,53 @@ describe('the commands of', { skip, concurrency: true }, () => {
     markRun([...operations, ...upgrade])
   })
 
-  test('docs/production.md lead from an empty directory to a supervised service with systemd', async () => {
-    const guide = 'docs/production.md'
-    const isForDocker = ({ text }: Command) => text.includes('docker') || text.endsWith('/deploy')
-    const sections = ['With systemd', 'Caddy', 'nginx', 'Link the account and check']
-    const commands = sections.flatMap((section) => toRun(guide, section)).filter((each) => !isForDocker(each))
-    await using walk = await ServerWalk.open({ settings: 'etc/causeway/causeway.env', domain: 'desk.test' })
-    const printed = await walk.follow(commands)
-    assertGreen(printed)
-    await walk.assertTwoWay()
-    assert.match(walk.read('etc/caddy/Caddyfile'), /^desk\.test \{$/m)
-    assert.match(walk.read('etc/nginx/conf.d/causeway.conf'), /server_name desk\.test;/)
-    markRun(commands)
+  test(
+    'docs/production.md lead from an empty directory to a supervised service with systemd',
+    { skip: notLinux },
+    async () => {
+      const guide = 'docs/production.md'
+      const isForDocker = ({ text }: Command) => text.includes('docker') || text.endsWith('/deploy')
+      const sections = ['With systemd', 'Caddy', 'nginx', 'Link the account and check']
+      const commands = sections.flatMap((section) => toRun(guide, section)).filter((each) => !isForDocker(each))
+      await using walk = await ServerWalk.open({ settings: 'etc/causeway/causeway.env', domain: 'desk.test' })
+      const printed = await walk.follow(commands)
+      assertGreen(printed)
+      await walk.assertTwoWay()
+      assert.match(walk.read('etc/caddy/Caddyfile'), /^desk\.test \{$/m)
+      assert.match(walk.read('etc/nginx/conf.d/causeway.conf'), /server_name desk\.test;/)
+      markRun(commands)
 
-    const later = [
-      ...['Every night, with systemd'].flatMap((section) => toRun('docs/backup.md', section)),
-      ...['Tokens', 'Rotate the key'].flatMap((section) => toRun('docs/security.md', section)),
-    ]
-    await walk.follow(later)
-    assert.match(walk.read('etc/causeway/causeway.env'), /^SERVICE_ENCRYPTION_KEY=[^,\n]{44},[^,\n]{44}$/m)
-    assert.match(await walk.runNightly(), /"path":/)
-    const restore = ['With systemd', 'Upgrade and roll back'].flatMap((section) => toRun('docs/backup.md', section))
-    assert.match(await walk.follow(restore), /✓ .* is the backup /)
-    markRun([...later, ...restore])
-  })
+      const later = [
+        ...['Every night, with systemd'].flatMap((section) => toRun('docs/backup.md', section)),
+        ...['Tokens', 'Rotate the key'].flatMap((section) => toRun('docs/security.md', section)),
+      ]
+      await walk.follow(later)
+      assert.match(walk.read('etc/causeway/causeway.env'), /^SERVICE_ENCRYPTION_KEY=[^,\n]{44},[^,\n]{44}$/m)
+      assert.match(await walk.runNightly(), /"path":/)
+      const restore = ['With systemd', 'Upgrade and roll back'].flatMap((section) => toRun('docs/backup.md', section))
+      assert.match(await walk.follow(restore), /✓ .* is the backup /)
+      markRun([...later, ...restore])
+    },
+  )
 
-  test('docs/production.md lead from an empty directory to a supervised service with Docker Compose', async () => {
-    const commands = toRun('docs/production.md', 'With Docker Compose')
-    const link = toRun('docs/production.md', 'Link the account and check')
-    const block = link.find(({ text }) => text.includes('docker'))?.block
-    commands.push(...link.filter((each) => each.block === block))
-    await using walk = await ServerWalk.open({ settings: 'opt/causeway/deploy/.env', domain: 'desk.test' })
-    assertGreen(await walk.follow(commands))
-    await walk.assertTwoWay()
-    const image = toRun('docs/deploying.md', 'The image')
-    await walk.follow(image)
-    const backup = ['With Docker Compose', 'In the container'].flatMap((section) => toRun('docs/backup.md', section))
-    assert.match(await walk.follow(backup), /✓ .* is a complete and checked backup .*✓ .* is the backup /s)
-    markRun([...commands, ...image, ...backup])
-  })
+  test(
+    'docs/production.md lead from an empty directory to a supervised service with Docker Compose',
+    { skip: notLinux },
+    async () => {
+      const commands = toRun('docs/production.md', 'With Docker Compose')
+      const link = toRun('docs/production.md', 'Link the account and check')
+      const block = link.find(({ text }) => text.includes('docker'))?.block
+      commands.push(...link.filter((each) => each.block === block))
+      await using walk = await ServerWalk.open({ settings: 'opt/causeway/deploy/.env', domain: 'desk.test' })
+      assertGreen(await walk.follow(commands))
+      await walk.assertTwoWay()
+      const image = toRun('docs/deploying.md', 'The image')
+      await walk.follow(image)
+      const backup = ['With Docker Compose', 'In the container'].flatMap((section) => toRun('docs/backup.md', section))
+      assert.match(await walk.follow(backup), /✓ .* is a complete and checked backup .*✓ .* is the backup /s)
+      markRun([...commands, ...image, ...backup])
+    },
+  )
 
   test('docs/moving-in.md take over the inbox of another bridge', async () => {
     const commands = toRun('docs/moving-in.md', 'Steps')
