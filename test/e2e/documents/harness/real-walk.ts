@@ -41,7 +41,7 @@ export class RealWalk extends Walk {
         'https://bridge.example': url,
         "'Authorization: Bearer <token>'": '"Authorization: Bearer $TOKEN"',
         // The person at the terminal answers the question.
-        'npm run restore -- backup.db': 'npm run restore -- backup.db --yes',
+        'npm run restore -- ': 'npm run restore -- --yes ',
       },
     })
     return new RealWalk(shell, world, url)
