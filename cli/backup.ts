@@ -12,7 +12,7 @@ The copy is checked, and only its owner may read it: it holds session keys and t
 
   --force  replace <file> if it exists
 
-An old backup holds old ratchets of the encryption: read "Backups" in docs/operations.md before you restore one.`
+An old backup holds old ratchets of the encryption: read docs/backup.md before you restore one.`
 
 await runProgram({
   help,

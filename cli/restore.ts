@@ -28,7 +28,7 @@ await runProgram({
   options: { yes: { type: 'boolean' }, current: { type: 'boolean' } },
   names: { least: 1, most: 1 },
   run: async ({ names: [source = ''], has }, stopped) => {
-    const path = embeddedFile(process.env, 'restore it with pg_restore, and read "Backups" in docs/operations.md.')
+    const path = embeddedFile(process.env, 'restore it with pg_restore, and read docs/backup.md.')
     const isCurrent = has('current')
     if (!isCurrent) console.log(warning)
     if (!has('yes')) await agree(path, stopped)

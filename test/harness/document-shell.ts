@@ -84,6 +84,12 @@ export class DocumentShell {
     return new DocumentShell(folder, options)
   }
 
+  /** A folder without files. The options may name it. */
+  static async openEmpty(optionsOf: (place: { folder: string }) => Options): Promise<DocumentShell> {
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-server-'))
+    return new DocumentShell(folder, optionsOf({ folder }))
+  }
+
   /** Starts a command. `settings` are variables that only this command has. */
   start(text: string, settings: Record<string, string> = {}): RunningCommand {
     const { environment = {}, replace = {} } = this.#options

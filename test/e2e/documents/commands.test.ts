@@ -1,17 +1,20 @@
 // Runs the commands that the documents print, except those that are listed here with a reason.
 
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { commandsIn, fencesIn, inlineCommandsIn } from '../../harness/document-commands.ts'
 import type { Command } from '../../harness/document-commands.ts'
 import { DocumentShell } from '../../harness/document-shell.ts'
 import { RealWalk } from './harness/real-walk.ts'
+import { ServerWalk } from './harness/server-walk.ts'
 import { TrialWalk } from './harness/trial-walk.ts'
 
 const internet = 'needs the internet'
 const demo = 'test/cli/demo.test.ts runs it'
 const engine = 'needs a container engine'
+const bench = 'takes minutes; a test below checks the names'
+const postgres = 'needs the pg_dump of the server; test/e2e/documents/postgres-dump.test.ts runs it where there is one'
 /** Commands that no test runs, and why. */
 const notRun: Readonly<Record<string, string>> = {
   'git clone <this repository> causeway && cd causeway': internet,
@@ -23,18 +26,23 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run release -- minor': 'test/scripts/release.test.ts runs it in a repository of its own',
   'docker buildx build --platform linux/amd64,linux/arm64 --tag causeway:<version> --build-arg COMMIT="$(git rev-parse HEAD)" --build-arg BUILD_DATE="$(date -u +%FT%TZ)" .':
     engine,
-  'docker compose exec causeway node bin/start.cjs link shop': engine,
-  'docker compose exec causeway node bin/start.cjs doctor': engine,
-  'docker compose exec causeway node bin/start.cjs backup /data/backup.db': engine,
   'kubectl create secret generic causeway --from-env-file=.env': engine,
   'kubectl apply -f deploy/kubernetes/sqlite.yml': engine,
+  'npm run bench -- instances': bench,
+  'npm run bench -- inbound': bench,
+  'npm run bench -- outbound': bench,
+  'npm run bench -- storage': bench,
+  'pg_dump --format=custom --file=causeway.dump "$DATABASE_URL"': postgres,
+  'pg_restore --clean --if-exists --no-owner --dbname="$DATABASE_URL" causeway.dump': postgres,
+  'psql "$DATABASE_URL" -c "UPDATE lease SET backup_at = extract(epoch FROM now()) * 1000"': postgres,
 }
 
 const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/README.md'])
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => file !== 'CHANGELOG.md')
 /** Documents for people who run the service: the commands in their sentences and tables run, too. */
-const forOperators = ['README.md', 'docs/operations.md']
+const operatorPages = ['docs/operations.md', 'docs/backup.md', 'docs/security.md']
+const forOperators = ['README.md', 'docs/troubleshooting.md', ...operatorPages]
 const printed = [
   ...documents.flatMap((document) => commandsIn(document)),
   ...forOperators.flatMap((document) => inlineCommandsIn(document)),
@@ -52,14 +60,27 @@ function markRun(commands: readonly Command[]): void {
   for (const command of commands) ran.add(command)
 }
 
+/** What `doctor` printed at last is in order. A machine without ffmpeg gets advice, which is right. */
+function assertGreen(printed: string): void {
+  const lines = printed.split('\n').filter((line) => /^ *[✗!] /.test(line) && !line.includes('ffmpeg'))
+  assert.deepEqual(lines, [], printed)
+  assert.match(printed, /✓ .*a callback of Chatwoot came back/, printed)
+}
+
 describe('the commands of', { skip, concurrency: true }, () => {
-  test('README, "Run", lead from a clone to a message in both directions, and the guides go on', async () => {
+  test('README, "Run", lead from a clone to a message in both directions, and the pages for operators go on', async () => {
     const commands = toRun('README.md', 'Run')
     await using walk = await RealWalk.open()
     await walk.follow(commands)
     await walk.assertTwoWay()
     markRun(commands)
-    const operations = printed.filter(({ document }) => document === 'docs/operations.md')
+    const doctor = printed.filter(({ document }) => document === 'docs/troubleshooting.md')
+    await walk.operate(doctor)
+    markRun(doctor)
+    const operations = printed.filter(
+      ({ document, section }) =>
+        document === 'docs/operations.md' || (section === 'in a sentence' && operatorPages.includes(document)),
+    )
     const isRestore = ({ text }: Command) => text.startsWith('npm run restore ')
     const isStart = ({ text }: Command) => text === 'node bin/start.cjs'
     // The proxy of the example does not exist. So this command ends the connection, and comes last.
@@ -72,6 +93,58 @@ describe('the commands of', { skip, concurrency: true }, () => {
     const upgrade = [...toRun('docs/upgrading.md', 'Upgrade'), ...toRun('docs/upgrading.md', 'Roll back')]
     await walk.operateStopped(upgrade, start)
     markRun([...operations, ...upgrade])
+  })
+
+  test('docs/production.md lead from an empty directory to a supervised service with systemd', async () => {
+    const guide = 'docs/production.md'
+    const isForDocker = ({ text }: Command) => text.includes('docker') || text.endsWith('/deploy')
+    const sections = ['With systemd', 'Caddy', 'nginx', 'Link the account and check']
+    const commands = sections.flatMap((section) => toRun(guide, section)).filter((each) => !isForDocker(each))
+    await using walk = await ServerWalk.open({ settings: 'etc/causeway/causeway.env', domain: 'desk.test' })
+    const printed = await walk.follow(commands)
+    assertGreen(printed)
+    await walk.assertTwoWay()
+    assert.match(walk.read('etc/caddy/Caddyfile'), /^desk\.test \{$/m)
+    assert.match(walk.read('etc/nginx/conf.d/causeway.conf'), /server_name desk\.test;/)
+    markRun(commands)
+
+    const later = [
+      ...['Every night, with systemd'].flatMap((section) => toRun('docs/backup.md', section)),
+      ...['Tokens', 'Rotate the key'].flatMap((section) => toRun('docs/security.md', section)),
+    ]
+    await walk.follow(later)
+    assert.match(walk.read('etc/causeway/causeway.env'), /^SERVICE_ENCRYPTION_KEY=[^,\n]{44},[^,\n]{44}$/m)
+    assert.match(await walk.runNightly(), /"path":/)
+    const restore = ['With systemd', 'Upgrade and roll back'].flatMap((section) => toRun('docs/backup.md', section))
+    assert.match(await walk.follow(restore), /✓ .* is the backup /)
+    markRun([...later, ...restore])
+  })
+
+  test('docs/production.md lead from an empty directory to a supervised service with Docker Compose', async () => {
+    const commands = toRun('docs/production.md', 'With Docker Compose')
+    const link = toRun('docs/production.md', 'Link the account and check')
+    const block = link.find(({ text }) => text.includes('docker'))?.block
+    commands.push(...link.filter((each) => each.block === block))
+    await using walk = await ServerWalk.open({ settings: 'opt/causeway/deploy/.env', domain: 'desk.test' })
+    assertGreen(await walk.follow(commands))
+    await walk.assertTwoWay()
+    const image = toRun('docs/deploying.md', 'The image')
+    await walk.follow(image)
+    const backup = ['With Docker Compose', 'In the container'].flatMap((section) => toRun('docs/backup.md', section))
+    assert.match(await walk.follow(backup), /✓ .* is a complete and checked backup .*✓ .* is the backup /s)
+    markRun([...commands, ...image, ...backup])
+  })
+
+  test('docs/moving-in.md take over the inbox of another bridge', async () => {
+    const commands = toRun('docs/moving-in.md', 'Steps')
+    const isLink = ({ block }: Command) => block === commands.at(-1)?.block
+    await using walk = await RealWalk.open()
+    const conversation = walk.fillInbox()
+    await walk.follow(toRun('README.md', 'Run').filter(({ text }) => !/^npm run (?:link|doctor)/.test(text)))
+    await walk.operate(commands.filter((each) => !isLink(each)))
+    await walk.follow(commands.filter(isLink))
+    assert.equal(await walk.assertTwoWay(), conversation, 'the message is in the conversation of the other bridge')
+    markRun(commands)
   })
 
   test('developers run tests and checks that exist', async () => {
@@ -116,6 +189,15 @@ test('the list of commands that are not run names only commands that are printed
   const texts = new Set(printed.map(({ text }) => text))
   assert.deepEqual(
     Object.keys(notRun).filter((text) => !texts.has(text)),
+    [],
+  )
+})
+
+test('the benchmarks that the documents name exist', () => {
+  const named = printed.flatMap(({ text }) => /^npm run bench -- (\w+)/.exec(text)?.[1] ?? [])
+  assert.ok(named.length > 0)
+  assert.deepEqual(
+    named.filter((name) => !existsSync(`bench/${name}.bench.ts`)),
     [],
   )
 })
