@@ -1,0 +1,74 @@
+// Builds the documents of the repository into static pages, with a search and without any request to other servers.
+
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Eleventy from '@11ty/eleventy'
+import type { EleventyConfig } from '@11ty/eleventy'
+import { prepareMarkdown } from './markdown/render-markdown.ts'
+import type { Section } from './markdown/sections.ts'
+import { SiteLinks } from './markdown/site-links.ts'
+import { listGroups } from './pages.ts'
+import type { Page } from './pages.ts'
+import { indexSections } from './search/index-sections.ts'
+
+/** Files of the site that are copied as they are. The looks are those of the dashboard. */
+const assets: Readonly<Record<string, string>> = {
+  'static/app/style.css': 'assets/style.css',
+  'static/favicon.ico': 'assets/favicon.ico',
+  'site/site.css': 'assets/site.css',
+  'site/browser/search.js': 'assets/search.js',
+  'node_modules/minisearch/dist/umd/index.js': 'assets/minisearch.js',
+  'node_modules/minisearch/LICENSE.txt': 'assets/minisearch-license.txt',
+}
+
+/** Writes the site into a folder, which it empties first. Returns the pages. */
+export async function buildSite(folder: string): Promise<Page[]> {
+  const groups = listGroups()
+  const pages = groups.flatMap((group) => group.pages)
+  const links = new SiteLinks(pages)
+  const sections = new Map<string, Section[]>()
+
+  const configure = (config: EleventyConfig): void => {
+    config.setUseGitIgnore(false)
+    config.setLayoutsDirectory('_layouts')
+    config.addGlobalData('groups', groups)
+    config.addGlobalData('version', readVersion())
+    config.addFilter('contents', (source: string) => sections.get(source)?.filter(({ level }) => level === 2) ?? [])
+    config.amendLibrary('md', (markdown) => {
+      prepareMarkdown(markdown, {
+        links,
+        pageOf: (environment) => (environment as { document: Page }).document,
+        keepSections: (page, found) => sections.set(page.source, found),
+      })
+    })
+    for (const page of pages) config.addTemplate(`site/templates/${page.source}`, page.text, dataOf(page))
+  }
+
+  rmSync(folder, { recursive: true, force: true })
+  await new Eleventy('site/templates', folder, { config: configure, quietMode: true }).write()
+  for (const [from, to] of [...Object.entries(assets), ...links.copies]) copy(from, join(folder, to))
+  const index = indexSections(pages.map((page) => ({ page, sections: sections.get(page.source) ?? [] })))
+  writeFileSync(join(folder, 'assets/search-index.js'), `globalThis.searchIndex = ${JSON.stringify(index)}\n`)
+  return pages
+}
+
+function dataOf(page: Page): Readonly<Record<string, unknown>> {
+  return {
+    document: page,
+    title: page.title,
+    root: '../'.repeat(page.output.split('/').length - 1),
+    layout: 'page.njk',
+    permalink: page.output,
+    // The documents are plain Markdown: braces in them are no template.
+    templateEngineOverride: 'md',
+  }
+}
+
+function readVersion(): string {
+  return (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version
+}
+
+function copy(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true })
+  cpSync(from, to)
+}
