@@ -17,7 +17,6 @@ const assets: Readonly<Record<string, string>> = {
   'static/favicon.ico': 'assets/favicon.ico',
   'site/site.css': 'assets/site.css',
   'site/browser/search.js': 'assets/search.js',
-  'node_modules/minisearch/dist/umd/index.js': 'assets/minisearch.js',
   'node_modules/minisearch/LICENSE.txt': 'assets/minisearch-license.txt',
 }
 
@@ -34,6 +33,7 @@ export async function buildSite(folder: string): Promise<Page[]> {
     config.addGlobalData('groups', groups)
     config.addGlobalData('version', readVersion())
     config.addFilter('contents', (source: string) => sections.get(source)?.filter(({ level }) => level === 2) ?? [])
+    config.addFilter('splitAfterTitle', splitAfterTitle)
     config.amendLibrary('md', (markdown) => {
       prepareMarkdown(markdown, {
         links,
@@ -47,6 +47,7 @@ export async function buildSite(folder: string): Promise<Page[]> {
   rmSync(folder, { recursive: true, force: true })
   await new Eleventy('site/templates', folder, { config: configure, quietMode: true }).write()
   for (const [from, to] of [...Object.entries(assets), ...links.copies]) copy(from, join(folder, to))
+  writeFileSync(join(folder, 'assets/minisearch.js'), readMiniSearch())
   const index = indexSections(pages.map((page) => ({ page, sections: sections.get(page.source) ?? [] })))
   writeFileSync(join(folder, 'assets/search-index.js'), `globalThis.searchIndex = ${JSON.stringify(index)}\n`)
   return pages
@@ -62,6 +63,18 @@ function dataOf(page: Page): Readonly<Record<string, unknown>> {
     // The documents are plain Markdown: braces in them are no template.
     templateEngineOverride: 'md',
   }
+}
+
+/** The list of sections stands between the title of a page and its text. */
+function splitAfterTitle(content: string): { title: string; text: string } {
+  const [, title = '', text = ''] = /^([^]*?<\/h1>|)([^]*)$/.exec(content) ?? []
+  return { title, text }
+}
+
+/** Without the comment that names a source map, which the site does not have. */
+function readMiniSearch(): string {
+  const code = readFileSync('node_modules/minisearch/dist/umd/index.js', 'utf8')
+  return code.replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n')
 }
 
 function readVersion(): string {

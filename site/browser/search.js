@@ -26,8 +26,8 @@
     const places = terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0)
     const start = Math.max(0, Math.min(...places, lower.length) - before)
     const from = places.length === 0 || start === 0 ? 0 : text.indexOf(' ', start) + 1
-    const to = from + before + after
-    return `${from > 0 ? '… ' : ''}${text.slice(from, to)}${to < text.length ? ' …' : ''}`
+    const end = text.indexOf(' ', from + before + after)
+    return `${from > 0 ? '… ' : ''}${end < 0 ? text.slice(from) : `${text.slice(from, end)} …`}`
   }
 
   /** @param {Result} result */

@@ -6,7 +6,13 @@ import { anchorHeadings } from './sections.ts'
 import type { Section } from './sections.ts'
 import type { SiteLinks } from './site-links.ts'
 
-type Deps = { links: SiteLinks; pageOf: (environment: unknown) => Page; keepSections: (page: Page, sections: Section[]) => void }
+type Deps = {
+  links: SiteLinks
+  pageOf: (environment: unknown) => Page
+  keepSections: (page: Page, sections: Section[]) => void
+}
+
+const diagramNote = '<p class="soft">A diagram, written in Mermaid. GitHub draws it.</p>\n'
 
 export function prepareMarkdown(markdown: MarkdownIt, deps: Deps): void {
   // Eleventy switches indented code off, because its templates are often indented.
@@ -29,7 +35,10 @@ function scrollWideParts({ renderer: { rules } }: MarkdownIt): void {
   rules['table_open'] = () => '<div class="scroll" tabindex="0" role="group" aria-label="Table">\n<table>\n'
   rules['table_close'] = () => '</table>\n</div>\n'
   const { fence } = rules
-  rules['fence'] = (...given) => (fence?.(...given) ?? '').replace('<pre>', '<pre tabindex="0">')
+  rules['fence'] = (tokens, index, ...others) => {
+    const code = (fence?.(tokens, index, ...others) ?? '').replace('<pre>', '<pre tabindex="0">')
+    return tokens[index]?.info === 'mermaid' ? diagramNote + code : code
+  }
 }
 
 /** The sign is for the pointer: other visitors have the list of sections. */

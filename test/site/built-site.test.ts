@@ -1,0 +1,91 @@
+// The site of the documentation as it is built: its links, its navigation and the index of its search.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import MiniSearch from 'minisearch'
+import { findUnlisted } from '../../site/pages.ts'
+import type { Entry } from '../../site/search/entry.ts'
+import { BuiltSite, deadLinks, isForeign, linksIn } from './harness/built-site.ts'
+
+describe('the site of the documentation', () => {
+  let site: BuiltSite
+  before(async () => {
+    site = await BuiltSite.build()
+  })
+  after(() => site[Symbol.asyncDispose]())
+
+  test('every document is in a group of site/navigation.json', () => {
+    assert.deepEqual(findUnlisted(), [], 'add the document to a group of site/navigation.json')
+  })
+
+  test('every page has a file and stands in the navigation of every page', () => {
+    const sources = site.pages.map(({ source }) => source)
+    for (const source of ['README.md', 'CHANGELOG.md', 'docs/operations.md', 'src/network/README.md']) {
+      assert.ok(sources.includes(source), source)
+    }
+    for (const { output } of site.pages) {
+      const [navigation = ''] = /<nav id="pages"[^]*?<\/nav>/.exec(site.htmlOf(output)) ?? []
+      const listed = linksIn(output, navigation)
+      assert.equal(listed.length, site.pages.length, output)
+      assert.equal(navigation.match(/aria-current="page"/g)?.length, 1, `${output} is marked in its navigation`)
+    }
+  })
+
+  test('no link is dead: pages, headings, pictures and files', () => {
+    assert.ok(site.links.length > site.pages.length ** 2, 'the links are found')
+    assert.deepEqual(deadLinks(site.files, site.links), [])
+  })
+
+  test('no page loads anything from another server, and no page has a script or a style inside', () => {
+    const pages = [...site.files].filter(([name]) => name.endsWith('.html'))
+    for (const [name, html] of pages) {
+      const loaded = [...html.matchAll(/<(?:link|script|img|form|iframe)\b[^>]*>/g)].flatMap(([tag]) =>
+        linksIn(name, tag),
+      )
+      assert.deepEqual(loaded.filter(isForeign), [], name)
+      assert.doesNotMatch(html, /<style|<[^>]+ (?:style|on\w+)=|<script(?! defer src=)/, name)
+    }
+    for (const [name, text] of site.files) {
+      if (name.endsWith('.css')) assert.doesNotMatch(text, /@import|url\(/, name)
+    }
+  })
+
+  test('the search finds a word of every page', () => {
+    const text = site.htmlOf('assets/search-index.js').replace(/^globalThis\.searchIndex = /, '')
+    const options = { fields: ['page', 'heading', 'text'], storeFields: ['address'] }
+    const index = MiniSearch.loadJSON<Entry>(text, options)
+    const missing = site.pages.filter(({ title, output }) => {
+      const found = index.search(title, { combineWith: 'AND' })
+      return !found.some(({ address }) => (address as string).startsWith(`${output}#`))
+    })
+    assert.deepEqual(missing, [])
+    const [best] = index.search('journal trick', { combineWith: 'AND' })
+    assert.equal(best?.['address'], 'docs/architecture.html#three-ideas-to-know-first')
+  })
+
+  test('a file that is no page is copied as text, also one that begins with a dot', () => {
+    assert.match(site.htmlOf('env.example.txt'), /^# /)
+    assert.match(site.htmlOf('LICENSE.txt'), /MIT/)
+    assert.ok(site.links.some(({ from, link }) => from === 'index.html' && link === 'env.example.txt'))
+  })
+
+  test('the library of the search comes with its licence and without a source map', () => {
+    assert.match(site.htmlOf('assets/minisearch-license.txt'), /Permission is hereby granted/)
+    assert.match(site.htmlOf('assets/minisearch.js'), /MiniSearch/)
+    assert.doesNotMatch(site.htmlOf('assets/minisearch.js'), /sourceMappingURL/)
+  })
+})
+
+test('a link to a missing page, heading or picture is found', () => {
+  const files = new Map([
+    ['index.html', '<h2 id="run">'],
+    ['docs/a.html', ''],
+  ])
+  const html =
+    '<a href="../index.html#run"><a href="../index.html#stop"><a href="b.html"><img src="b.png"><a href="https://example.com">'
+  assert.deepEqual(deadLinks(files, linksIn('docs/a.html', html)), [
+    'docs/a.html: ../index.html#stop',
+    'docs/a.html: b.html',
+    'docs/a.html: b.png',
+  ])
+})
