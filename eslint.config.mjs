@@ -36,10 +36,9 @@ export default defineConfig(
       ecmaVersion: 5,
       sourceType: 'commonjs',
       globals: Object.fromEntries(
-        ['__dirname', '__filename', 'clearInterval', 'console', 'process', 'require', 'setInterval'].map((name) => [
-          name,
-          'readonly',
-        ]),
+        ['__dirname', '__filename', 'clearInterval', 'console', 'process', 'require', 'setInterval', 'setTimeout'].map(
+          (name) => [name, 'readonly'],
+        ),
       ),
     },
   },

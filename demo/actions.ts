@@ -1,5 +1,6 @@
 // Everything that a click on the page does, by its name.
 
+import type { Customer } from './customer.ts'
 import { DemoError } from './demo-error.ts'
 import type { Show } from './show.ts'
 
@@ -10,28 +11,32 @@ type Action = (show: Show, fields: Fields) => unknown
 const longestText = 2000
 
 export const actions: Readonly<Record<string, Action>> = {
-  scan: (show) => show.scan(),
-  write: ({ customer }, fields) =>
-    fields['chat'] === 'group' ? customer.answerInGroup(text(fields)) : customer.write(text(fields)),
-  photo: ({ customer }, fields) => customer.sendPhoto(text(fields)),
-  voice: ({ customer }) => customer.sendVoiceNote(),
-  reaction: ({ customer }) => customer.react('❤️'),
-  quote: ({ customer }, fields) => customer.quote(text(fields)),
-  group: ({ customer }, fields) => customer.writeInGroup(text(fields, 'subject'), text(fields)),
-  call: ({ customer }) => customer.call(),
-  'hang-up': ({ customer }) => {
-    customer.hangUp()
+  /** The customer writes first, as soon as the account is linked, also if the page was closed meanwhile. */
+  scan: async (show, fields) => {
+    const greeting = text(fields)
+    await show.scan()
+    show.customer.write(greeting)
   },
-  edit: ({ customer }, fields) => customer.edit(text(fields)),
-  delete: ({ customer }) => customer.delete(),
+  write: (show, fields) => {
+    const customer = customerOf(show)
+    return fields['chat'] === 'group' ? customer.answerInGroup(text(fields)) : customer.write(text(fields))
+  },
+  photo: (show, fields) => customerOf(show).sendPhoto(text(fields)),
+  voice: (show) => customerOf(show).sendVoiceNote(),
+  reaction: (show) => customerOf(show).react('❤️'),
+  quote: (show, fields) => customerOf(show).quote(text(fields)),
+  group: (show, fields) => customerOf(show).writeInGroup(text(fields, 'subject'), text(fields)),
+  call: (show) => customerOf(show).call(),
+  'hang-up': (show) => {
+    customerOf(show).hangUp()
+  },
+  edit: (show, fields) => customerOf(show).edit(text(fields)),
+  delete: (show) => customerOf(show).delete(),
 
   open: ({ manners }, fields) => {
     manners.open(whole(fields, 'conversation'))
   },
-  answer: ({ agent }, fields) => {
-    const quoted = fields['quote'] === undefined ? undefined : whole(fields, 'quote')
-    return agent.answer(whole(fields, 'conversation'), text(fields), quoted)
-  },
+  answer: ({ agent }, fields) => agent.answer(whole(fields, 'conversation'), text(fields)),
   'answer-photo': ({ agent }, fields) => agent.sendPhoto(whole(fields, 'conversation'), text(fields)),
   'answer-delete': ({ agent }, fields) => agent.delete(whole(fields, 'conversation'), whole(fields, 'message')),
   retry: ({ agent }, fields) => agent.retry(whole(fields, 'conversation'), whole(fields, 'message')),
@@ -44,11 +49,20 @@ export const actions: Readonly<Record<string, Action>> = {
   twice: ({ breakages }, fields) => {
     breakages.deliverTwice(fields['on'] === true)
   },
-  kill: ({ breakages, customer }, fields) => {
+  kill: (show, fields) => {
+    const customer = customerOf(show)
     const [before, whileDead] = [text(fields), text(fields, 'later')]
-    customer.write(before)
-    return breakages.killBridge(() => customer.write(whileDead))
+    return show.breakages.killBridge(
+      () => customer.write(before),
+      () => customer.write(whileDead),
+    )
   },
+}
+
+/** What is written to a number that is not linked reaches no bridge. */
+function customerOf({ customer, isLinked }: Show): Customer {
+  if (!isLinked) throw new DemoError('Scan the QR code first.')
+  return customer
 }
 
 function text(fields: Fields, name = 'text'): string {

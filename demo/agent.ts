@@ -2,42 +2,34 @@
 
 import { readFile } from 'node:fs/promises'
 import { DemoError } from './demo-error.ts'
-import { chatOf } from './passages.ts'
-import type { Passages } from './passages.ts'
 import type { Stage } from './stage.ts'
-import type { Chat, MessageKind, Passage } from './view.ts'
 
 const photo = await readFile(new URL('files/photo.jpg', import.meta.url))
 
 export class Agent {
   readonly #stage: Stage
-  readonly #passages: Passages
 
-  constructor(stage: Stage, passages: Passages) {
+  constructor(stage: Stage) {
     this.#stage = stage
-    this.#passages = passages
   }
 
-  answer(conversation: number, text: string, inReplyTo?: number): Promise<Passage> {
+  /** Returns the id of the answer at the helpdesk. */
+  answer(conversation: number, text: string): Promise<number> {
     const form = new FormData()
     form.set('content', text)
-    if (inReplyTo !== undefined) form.set('content_attributes', JSON.stringify({ in_reply_to: inReplyTo }))
-    return this.#write(conversation, inReplyTo === undefined ? 'text' : 'quote', form)
+    return this.#write(conversation, form)
   }
 
-  sendPhoto(conversation: number, caption: string): Promise<Passage> {
+  sendPhoto(conversation: number, caption: string): Promise<number> {
     const form = new FormData()
-    if (caption !== '') form.set('content', caption)
+    form.set('content', caption)
     form.append('attachments[]', new Blob([new Uint8Array(photo)], { type: 'image/jpeg' }), 'photo.jpg')
-    return this.#write(conversation, 'photo', form)
+    return this.#write(conversation, form)
   }
 
   /** The customer's phone loses the message too. */
-  delete(conversation: number, message: number): Promise<Passage> {
-    return this.#passages.agentWrites('delete', this.#chatOf(conversation), async () => {
-      await this.#call('DELETE', `/conversations/${conversation}/messages/${message}`)
-      return message
-    })
+  async delete(conversation: number, message: number): Promise<void> {
+    await this.#call('DELETE', `/conversations/${conversation}/messages/${message}`)
   }
 
   /** Presses Retry at a message that failed. */
@@ -55,19 +47,9 @@ export class Agent {
     await this.#call('POST', `/conversations/${conversation}/toggle_typing_status`, body)
   }
 
-  #write(conversation: number, kind: MessageKind, form: FormData): Promise<Passage> {
-    return this.#passages.agentWrites(kind, this.#chatOf(conversation), async () => {
-      const { id } = await this.#call('POST', `/conversations/${conversation}/messages`, form)
-      return id
-    })
-  }
-
-  #chatOf(conversation: number): Chat {
-    const { see } = this.#stage.world.helpdesk
-    const [found] = see.conversations(({ id }) => id === conversation)
-    if (!found) throw new DemoError(`There is no conversation ${conversation} yet.`)
-    const [contact] = see.contacts(({ id }) => id === found.contactId)
-    return chatOf(contact?.identifier ?? '')
+  async #write(conversation: number, form: FormData): Promise<number> {
+    const { id } = await this.#call('POST', `/conversations/${conversation}/messages`, form)
+    return id
   }
 
   async #call(method: string, path: string, body?: object): Promise<{ id: number }> {

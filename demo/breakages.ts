@@ -10,7 +10,11 @@ export class Breakages {
   #isNetworkCut = false
   #isHelpdeskStopped = false
   #isTwice = false
-  #restarting: Promise<void> | undefined
+  #isKilled = false
+  /** What was asked for last, with everything before it. */
+  #turn: Promise<void> = Promise.resolve()
+  /** Whether the visitor has broken something since the start. */
+  wasUsed = false
 
   constructor(stage: Stage) {
     this.#stage = stage
@@ -21,63 +25,80 @@ export class Breakages {
       networkCut: this.#isNetworkCut,
       helpdeskStopped: this.#isHelpdeskStopped,
       twice: this.#isTwice,
-      killed: this.#restarting !== undefined,
+      killed: this.#isKilled,
     }
   }
 
   /** WhatsApp drops every connection and takes no new ones. */
-  async cutNetwork(): Promise<void> {
-    if (this.#isNetworkCut) return
-    this.#isNetworkCut = true
-    await this.#stage.world.network.goAway()
-    this.#stage.changed()
+  cutNetwork(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#isNetworkCut) return
+      await this.#stage.world.network.goAway()
+      this.#isNetworkCut = true
+    })
   }
 
-  async restoreNetwork(): Promise<void> {
-    if (!this.#isNetworkCut) return
-    await this.#stage.world.network.comeBack()
-    this.#isNetworkCut = false
-    this.#stage.changed()
+  restoreNetwork(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#isNetworkCut) return
+      await this.#stage.world.network.comeBack()
+      this.#isNetworkCut = false
+    })
   }
 
   /** The port of the helpdesk refuses connections. */
-  async stopHelpdesk(): Promise<void> {
-    if (this.#isHelpdeskStopped) return
-    this.#isHelpdeskStopped = true
-    await this.#stage.world.helpdesk.fault({ kind: 'refused' })
-    this.#stage.changed()
+  stopHelpdesk(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#isHelpdeskStopped) return
+      await this.#stage.world.helpdesk.fault({ kind: 'refused' })
+      this.#isHelpdeskStopped = true
+    })
   }
 
-  async startHelpdesk(): Promise<void> {
-    await this.#stage.world.helpdesk.clearFaults()
-    this.#isHelpdeskStopped = false
-    this.#stage.changed()
+  startHelpdesk(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#isHelpdeskStopped) return
+      await this.#stage.world.helpdesk.clearFaults()
+      this.#isHelpdeskStopped = false
+    })
   }
 
   /** While it is on, WhatsApp delivers each message twice, and the helpdesk calls back twice. */
   deliverTwice(isOn: boolean): void {
+    if (isOn === this.#isTwice) return
     const { network, helpdesk } = this.#stage.world
     this.#isTwice = isOn
+    this.wasUsed = true
     helpdesk.configure({ quirks: { ...calm, twice: isOn ? 1 : 0 } })
     if (isOn) network.fault({ kind: 'duplicate', times: Infinity })
     else network.clearFaults()
     this.#stage.changed()
   }
 
-  /** kill -9 in the middle of its work. `whileDead` happens before the service is started again. */
-  async killBridge(whileDead: () => void = () => undefined): Promise<void> {
-    if (this.#restarting) throw new DemoError('The bridge is being started again already.')
+  /** kill -9 right after `before`. `whileDead` happens before the service is started again. */
+  async killBridge(before: () => void, whileDead: () => void): Promise<void> {
+    if (this.#isKilled) throw new DemoError('The bridge is being started again already.')
     const { bridge } = this.#stage
-    this.#restarting = bridge.kill().then(() => {
-      whileDead()
-      return bridge.start()
-    })
-    this.#stage.changed()
+    this.#isKilled = true
+    this.wasUsed = true
     try {
-      await this.#restarting
+      before()
+      await bridge.kill()
+      whileDead()
+      await bridge.start()
     } finally {
-      this.#restarting = undefined
+      this.#isKilled = false
       this.#stage.changed()
     }
+  }
+
+  /** A second click may come while the first one is still at work. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.wasUsed = true
+    const turn = this.#turn.then(work).finally(() => {
+      this.#stage.changed()
+    })
+    this.#turn = turn.catch(() => undefined)
+    return turn
   }
 }

@@ -25,6 +25,7 @@ export class BridgeProcess {
   readonly #options: Options
   #child: ChildProcess | undefined
   #isReady = false
+  #isOver = false
   /** How often the process was started. */
   starts = 0
 
@@ -43,14 +44,15 @@ export class BridgeProcess {
 
   /** Resolves when the service answers requests. */
   start(): Promise<void> {
+    if (this.#isOver) return Promise.reject(new Error('the demo has ended'))
     const { port, directory, environment } = this.#options
     // With the cache of the first start, the start after a kill is faster.
-    const { PATH = '', NODE_COMPILE_CACHE = join(directory, 'compiled') } = process.env
+    const { PATH = '', NODE_OPTIONS = '', NODE_COMPILE_CACHE = join(directory, 'compiled') } = process.env
     const child = spawn(process.execPath, [launcher], {
       cwd: directory,
       // The service stops by itself when the process with this number ends, even by kill -9.
       env: {
-        ...{ PATH, NODE_COMPILE_CACHE, TMPDIR: directory, CAUSEWAY_LAUNCHER: String(process.pid) },
+        ...{ PATH, NODE_OPTIONS, NODE_COMPILE_CACHE, TMPDIR: directory, CAUSEWAY_LAUNCHER: String(process.pid) },
         ...{ PORT: String(port), LOG_FORMAT: 'json' },
         ...environment,
       },
@@ -68,6 +70,12 @@ export class BridgeProcess {
     const ended = new Promise((resolve) => child.once('close', resolve))
     child.kill('SIGKILL')
     await ended
+  }
+
+  /** The last kill: the service is not started any more. */
+  async end(): Promise<void> {
+    this.#isOver = true
+    await this.kill()
   }
 
   #ready(child: ChildProcess): Promise<void> {

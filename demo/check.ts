@@ -23,7 +23,7 @@ const steps: readonly Step[] = [
   ['a call', (show) => call(show)],
   ['an edit', (show) => arrives(show.customer.edit('Great, thanks!'))],
   ['a deletion', (show) => arrives(show.customer.delete())],
-  ['a photo of the agent', (show) => outgoing(show.agent.sendPhoto(conversation(show), 'Here it is'))],
+  ['a photo of the agent', (show) => answerWithPhoto(show)],
   ['a deletion by the agent', (show) => deleteAnswer(show)],
   ['everything comes twice, and is passed on once', (show) => twice(show)],
   ['WhatsApp is cut: the answer waits, and arrives', (show) => cutNetwork(show)],
@@ -46,9 +46,8 @@ export async function runCheck(show: Show, print: (line: string) => void): Promi
 }
 
 function assertTally(show: Show, step: string): void {
-  const { in: received, out, doubled } = show.passages.tally()
-  const failed = show.passages.list().filter(({ hasFailed }) => hasFailed)
-  if (received.sent === received.arrived && out.sent === out.arrived && doubled === 0 && failed.length === 0) return
+  const { in: received, out, failed, doubled } = show.passages.tally()
+  if (received.sent === received.arrived && out.sent === out.arrived && doubled === 0 && failed === 0) return
   throw new Error(`after "${step}" something is lost or doubled: ${JSON.stringify(show.passages.tally())}`)
 }
 
@@ -61,12 +60,12 @@ async function arrives(passage: Passage): Promise<void> {
   await until(`the ${passage.kind} arrives`, () => passage.arrivedAt !== null)
 }
 
-async function outgoing(passage: Promise<Passage>): Promise<void> {
-  await arrives(await passage)
+async function answer(show: Show, text: string): Promise<void> {
+  await arrives(show.passages.ofAnswer(await show.agent.answer(conversation(show), text)))
 }
 
-function answer(show: Show, text: string): Promise<void> {
-  return outgoing(show.agent.answer(conversation(show), text))
+async function answerWithPhoto(show: Show): Promise<void> {
+  await arrives(show.passages.ofAnswer(await show.agent.sendPhoto(conversation(show), 'Here it is')))
 }
 
 async function lookAndAnswer(show: Show, text: string): Promise<void> {
@@ -94,7 +93,9 @@ async function call({ customer }: Show): Promise<void> {
 
 async function deleteAnswer(show: Show): Promise<void> {
   const last = show.stage.world.helpdesk.messages().findLast(({ messageType }) => messageType === 'outgoing')
-  await outgoing(show.agent.delete(conversation(show), last?.id ?? 0))
+  const id = last?.id ?? 0
+  await show.agent.delete(conversation(show), id)
+  await arrives(show.passages.ofAnswer(id, true))
 }
 
 async function twice(show: Show): Promise<void> {
@@ -111,13 +112,13 @@ async function twice(show: Show): Promise<void> {
 
 async function cutNetwork(show: Show): Promise<void> {
   await show.breakages.cutNetwork()
-  const passage = await show.agent.answer(conversation(show), 'Written while WhatsApp was away')
+  const id = await show.agent.answer(conversation(show), 'Written while WhatsApp was away')
   await until('the answer waits in the outbox', async () => {
     await show.watch.look()
     return show.watch.view.outboxPending > 0
   })
   await show.breakages.restoreNetwork()
-  await arrives(passage)
+  await arrives(show.passages.ofAnswer(id))
 }
 
 async function stopHelpdesk(show: Show): Promise<void> {
@@ -133,10 +134,15 @@ async function stopHelpdesk(show: Show): Promise<void> {
 
 async function kill(show: Show): Promise<void> {
   const { customer, breakages } = show
-  const before = ['one', 'two', 'three'].map((text) => customer.write(text))
-  const later: Passage[] = []
-  await breakages.killBridge(() => later.push(customer.write('Written while the bridge was dead')))
-  for (const passage of [...before, ...later]) await arrives(passage)
+  const written: Passage[] = []
+  const write = (text: string) => written.push(customer.write(text))
+  await breakages.killBridge(
+    () => {
+      for (const text of ['one', 'two', 'three']) write(text)
+    },
+    () => write('Written while the bridge was dead'),
+  )
+  for (const passage of written) await arrives(passage)
   await show.ready()
   await answer(show, 'And the answer, too')
 }

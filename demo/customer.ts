@@ -7,6 +7,7 @@ import type { ReceivedMessage } from '../sim/network/people/received-message.ts'
 import type { SentMessage } from '../sim/network/people/sent-message.ts'
 import type { SimPerson } from '../sim/network/people/sim-person.ts'
 import { DemoError } from './demo-error.ts'
+import { chatOf } from './passages.ts'
 import type { Passages } from './passages.ts'
 import type { Stage } from './stage.ts'
 import type { MessageKind, Passage } from './view.ts'
@@ -77,7 +78,7 @@ export class Customer {
     return this.#keep('voice', '', this.#maria.media(this.#stage.phone, 'audio', media))
   }
 
-  /** The newest answer gets an emoji. */
+  /** The newest answer in the chat with the shop gets an emoji. */
   react(emoji: string): Passage {
     const answer = this.#lastAnswer()
     this.reactions.set(answer.id, emoji)
@@ -137,10 +138,10 @@ export class Customer {
   }
 
   #lastAnswer(): ReceivedMessage {
-    const answers = this.#maria.messages.entries.filter(
-      ({ own, message, from }) => !own && from === this.#stage.phone.user && !message.protocolMessage,
+    const last = this.#maria.messages.entries.findLast(
+      ({ own, message, from, chat }) =>
+        !own && from === this.#stage.phone.user && !message.protocolMessage && chatOf(chat) === 'customer',
     )
-    const last = answers.at(-1)
     if (!last) throw new DemoError('There is no answer yet: answer the customer first.')
     return last
   }

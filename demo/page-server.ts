@@ -24,6 +24,7 @@ const folders = ['/demo/page/', '/static/']
 const home = '/demo/page/index.html'
 /** Many changes come at once, and a person sees no more pictures a second. */
 const pauseMs = 50
+const mostUnreadBytes = 1024 * 1024
 
 type Answer = { status: number; type?: string; body: string | Buffer }
 
@@ -83,7 +84,8 @@ export class PageServer {
 
   async #handle(request: IncomingMessage, path: string): Promise<Answer> {
     try {
-      if (request.method === 'POST') return await this.#act(path.replace('/actions/', ''), request)
+      if (path.startsWith('/actions/') && request.method === 'POST')
+        return await this.#act(path.slice('/actions/'.length), request)
       if (path === '/qr.png') return pictureOf(await this.#show.qrPicture())
       if (path.startsWith('/files/')) return this.#file(path)
       return await pageFile(path)
@@ -126,7 +128,11 @@ export class PageServer {
   #tellAll(): void {
     if (this.#listeners.size === 0) return
     const event = this.#event()
-    for (const listener of this.#listeners) listener.write(event)
+    for (const listener of this.#listeners) {
+      // A page that does not read, such as one in a debugger, gets the whole state when it connects again.
+      if (listener.writableLength > mostUnreadBytes) listener.destroy()
+      else listener.write(event)
+    }
   }
 
   #event(): string {

@@ -15,8 +15,14 @@ shows all three. Everything stays on this machine, in a temporary folder that Ct
 const visiblePauses = { readMs: 1500, lookMs: 900 }
 const noPauses = { readMs: 0, lookMs: 0 }
 
+// While this loads, a signal ends the process at once: there is nothing to remove yet.
+const loading = load()
+await Promise.allSettled([loading])
+
 // Ctrl+C comes from the terminal, and once more from npm. Only the first signal counts, so that all files are removed.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+// The terminal was closed.
+process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'))
 
 await runProgram({
   help,
@@ -24,37 +30,39 @@ await runProgram({
   names: { least: 0, most: 0 },
   run: async ({ text, has }, stopped) => {
     const port = readPort(text('port'))
-    const { Stage, Show, PageServer, runCheck } = await load()
-    const stage = await Stage.open()
-    try {
-      const show = new Show(stage, has('check') ? noPauses : visiblePauses)
-      const story = has('check') ? check() : page()
-      // A stop ends the story in the middle. What it still waits for does not matter any more.
-      story.catch(() => undefined)
-      return await Promise.race([story, ended(stopped)])
-
-      async function check(): Promise<number> {
-        await stage.begin()
-        await runCheck(show, (line) => {
-          console.log(line)
-        })
-        stage.assertUnderstood()
-        return exitCodes.ok
-      }
-
-      async function page(): Promise<number> {
-        console.log(`The demo is at ${await new PageServer(show).open(port)} (Ctrl+C ends it)`)
-        await stage.begin()
-        show.watch.begin()
-        return await ended(stopped)
-      }
-    } finally {
-      await stage.leave()
-    }
+    await using end = new AsyncDisposableStack()
+    const story = has('check') ? check(end) : page(port, end).then(() => ended(stopped))
+    // A stop ends the story in the middle, also during its start. What it still waits for does not matter any more.
+    story.catch(() => undefined)
+    return await Promise.race([story, ended(stopped)])
   },
 })
 // The simulators keep connections and timers that no longer matter.
 process.exit()
+
+async function check(end: AsyncDisposableStack): Promise<number> {
+  const { Stage, Show, runCheck } = await loading
+  const stage = await Stage.open(end)
+  const show = new Show(stage, noPauses)
+  await stage.begin()
+  await runCheck(show, (line) => {
+    console.log(line)
+  })
+  stage.assertUnderstood()
+  return exitCodes.ok
+}
+
+async function page(port: number, end: AsyncDisposableStack): Promise<void> {
+  const { Stage, Show, PageServer } = await loading
+  const stage = await Stage.open(end)
+  const show = new Show(stage, visiblePauses)
+  const address = await new PageServer(show).open(port).catch((cause: unknown) => {
+    throw new CliError(`The page cannot use port ${port}: leave --port out, or name another one.`, undefined, { cause })
+  })
+  console.log(`The demo is at ${address} (Ctrl+C ends it)`)
+  await stage.begin()
+  show.watch.begin()
+}
 
 function ended(stopped: AbortSignal): Promise<number> {
   return new Promise((resolve) => {

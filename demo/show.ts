@@ -25,18 +25,24 @@ export class Show {
   readonly watch: BridgeWatch
   readonly #receivedAt = new Map<string, number>()
   #qrSeenAt: number | null = null
+  #isScanning = false
+  #isLinked = false
 
   constructor(stage: Stage, pauses: Pauses) {
     this.stage = stage
     this.passages = new Passages(stage)
     this.customer = new Customer(stage, this.passages)
-    this.agent = new Agent(stage, this.passages)
+    this.agent = new Agent(stage)
     this.manners = new Manners(stage, this.agent, pauses)
     this.breakages = new Breakages(stage)
     this.watch = new BridgeWatch(stage)
     stage.maria.messages.subscribe(({ id }) => {
       this.#receivedAt.set(id, Date.now())
     })
+  }
+
+  get isLinked(): boolean {
+    return this.#isLinked
   }
 
   /** When the customer's phone got this message, in milliseconds. WhatsApp itself tells seconds only. */
@@ -65,12 +71,19 @@ export class Show {
 
   /** The camera of the shop's phone reads the picture. Resolves when the account is ready. */
   async scan(): Promise<void> {
-    const picture = await this.qrPicture()
-    if (!picture) throw new DemoError('There is no QR code to scan: the account is linked already, or still starting.')
-    // The account is being linked, so it needs no other code.
-    this.#qrSeenAt = null
-    await this.stage.phone.scan(readQr(picture))
-    await this.ready()
+    if (this.#isLinked || this.#isScanning) throw new DemoError('The account is linked already, or being linked.')
+    this.#isScanning = true
+    try {
+      const picture = await this.qrPicture()
+      if (!picture) throw new DemoError('There is no QR code yet: scan again in some seconds.')
+      // The account is being linked, so it needs no other code.
+      this.#qrSeenAt = null
+      await this.stage.phone.scan(readQr(picture))
+      this.#isLinked = true
+      await this.ready()
+    } finally {
+      this.#isScanning = false
+    }
   }
 
   /** Resolves when the account is connected and has received what waited for it. */

@@ -7,9 +7,9 @@ import type { Written } from './customer.ts'
 import { chatOf } from './passages.ts'
 import type { Show } from './show.ts'
 import { instance } from './stage.ts'
-import type { Bubble, Chat, Conversation, FileKind, Snapshot, Tick } from './view.ts'
+import type { Bubble, Chat, Conversation, FileKind, Snapshot, Story, Tick } from './view.ts'
 
-const shownPassages = 40
+const shownPassages = 7
 const shownBubbles = 60
 
 export function takeSnapshot(show: Show): Snapshot {
@@ -22,6 +22,7 @@ export function takeSnapshot(show: Show): Snapshot {
       ...{ ...view, name: instance, phone: `+${phone.user.phone}` },
       ...{ url: bridge.url, starts: bridge.starts, pid: bridge.pid },
     },
+    story: storyOf(show),
     broken: breakages.state,
     passages: passages.list().slice(-shownPassages),
     tally: { ...passages.tally(), repeated: view.repeated + show.repeatedCallbacks },
@@ -36,6 +37,17 @@ export function takeSnapshot(show: Show): Snapshot {
       open: manners.openConversation,
       conversations: conversationsOf(show),
     },
+  }
+}
+
+function storyOf({ isLinked, passages, breakages }: Show): Story {
+  const arrived = passages.list().filter(({ arrivedAt }) => arrivedAt !== null)
+  return {
+    isLinked,
+    hasReceived: arrived.some(({ direction }) => direction === 'in'),
+    hasAnswered: arrived.some(({ direction }) => direction === 'out'),
+    kinds: new Set(arrived.map(({ kind }) => kind)).size,
+    hasBroken: breakages.wasUsed,
   }
 }
 

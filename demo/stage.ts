@@ -1,9 +1,8 @@
 // Everything that the demo runs: the simulated WhatsApp and Chatwoot in this process, and the real service between them.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { calm } from '../sim/helpdesk/settings.ts'
 import type { SimPhone } from '../sim/network/accounts/sim-phone.ts'
@@ -11,6 +10,7 @@ import type { SimPerson } from '../sim/network/people/sim-person.ts'
 import { SimWorld } from '../sim/sim-world.ts'
 import { BridgeApi } from './bridge-api.ts'
 import { BridgeProcess } from './bridge-process.ts'
+import { makeFolder } from './folder.ts'
 
 /** The name of the linked account, as the API knows it. */
 export const instance = 'shop'
@@ -24,13 +24,11 @@ export class Stage {
   /** The customers. The first one is on the screen. */
   readonly maria: SimPerson
   readonly rui: SimPerson
-  readonly #directory: string
   readonly #listeners = new Set<() => void>()
 
   private constructor(world: SimWorld, directory: string, settings: { port: number; caFile: string }) {
     const { network } = world
     this.world = world
-    this.#directory = directory
     this.phone = network.account({ phone: '5511999990001', name: 'Velo' })
     this.maria = network.person({ phone: '5511988880001', lid: '200000000000001', pushName: 'Maria' })
     this.rui = network.person({ phone: '5511988880002', lid: '200000000000002', pushName: 'Rui' })
@@ -45,16 +43,18 @@ export class Stage {
     this.api = new BridgeApi(this.bridge.url)
   }
 
-  /** The simulators run when this resolves. The service is not started yet. */
-  static async open(): Promise<Stage> {
-    await using stack = new AsyncDisposableStack()
-    const directory = await mkdtemp(join(tmpdir(), 'causeway-demo-'))
-    stack.defer(() => rm(directory, { recursive: true, force: true }))
-    const world = stack.use(await SimWorld.start({ helpdesk: { quirks: calm, storage: 'disk' } }))
+  /**
+   * The simulators run when this resolves. The service is not started yet. The end of the demo kills the service and removes
+   * its files, also when it comes in the middle of the start. The simulators go with this process.
+   */
+  static async open(end: AsyncDisposableStack): Promise<Stage> {
+    const directory = makeFolder()
+    end.defer(() => rm(directory, { recursive: true, force: true }))
+    const world = await SimWorld.start({ helpdesk: { quirks: calm, storage: 'disk' } })
     const caFile = join(directory, 'ca.pem')
     await writeFile(caFile, world.network.authority.pem)
     const stage = new Stage(world, directory, { port: await freePort(), caFile })
-    stack.move()
+    end.defer(() => stage.bridge.end())
     return stage
   }
 
@@ -71,12 +71,6 @@ export class Stage {
 
   changed(): void {
     for (const listener of this.#listeners) listener()
-  }
-
-  /** Ends the service and removes its files. The simulators go with this process. */
-  async leave(): Promise<void> {
-    await this.bridge.kill()
-    await rm(this.#directory, { recursive: true, force: true })
   }
 
   /** Fails when the service sent something that a simulator does not understand. */

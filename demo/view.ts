@@ -12,10 +12,22 @@ export type Passage = {
   arrivedAt: number | null
   /** The helpdesk shows the message as failed. Its Retry sends the message again. */
   hasFailed: boolean
+  /** The agent deleted the answer before it was sent, so it does not arrive. */
+  isWithdrawn: boolean
 }
 
 type Counts = { sent: number; arrived: number }
-export type Tally = { in: Counts; out: Counts; doubled: number }
+export type Tally = { in: Counts; out: Counts; failed: number; doubled: number }
+
+/** How far the visitor has come. */
+export type Story = {
+  isLinked: boolean
+  hasReceived: boolean
+  hasAnswered: boolean
+  /** How many kinds of messages have arrived. */
+  kinds: number
+  hasBroken: boolean
+}
 
 export type BridgeView = {
   isUp: boolean
@@ -59,7 +71,9 @@ export type Conversation = { id: number; name: string; chat: Chat; bubbles: Bubb
 
 export type Snapshot = {
   bridge: BridgeView & { name: string; phone: string; url: string; starts: number; pid: number | null }
+  story: Story
   broken: Broken
+  /** The newest ones. */
   passages: Passage[]
   tally: Tally & { repeated: number }
   phone: { group: string | null; isCalling: boolean; isAnswerTyped: boolean; bubbles: Bubble[] }

@@ -132,7 +132,7 @@ const doors: Record<string, readonly string[]> = {
   pg: ['src/storage/', 'src/downstream/database/'],
   'node:sqlite': ['src/storage/'],
   fastify: ['src/http/', 'sim/'],
-  'prom-client': ['src/ledger/metrics.ts'],
+  'prom-client': ['src/ledger/'],
   pino: ['src/lib/log.ts'],
   'pino-pretty': ['src/lib/log.ts'],
   undici: ['src/lib/egress'],

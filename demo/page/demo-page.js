@@ -80,6 +80,6 @@ function Columns() {
         >${fill(t.process, { pid: snapshot.bridge.pid ?? '–', starts: snapshot.bridge.starts })}</span
       >
     </footer>
-    ${isOwnShown && html`<${OwnPhone} onClose=${() => setOwnShown(false)} />`}
+    ${isOwnShown && html`<${OwnPhone} bridgeUrl=${snapshot.bridge.url} onClose=${() => setOwnShown(false)} />`}
   `
 }

@@ -12,6 +12,7 @@ import { ProcessEvents } from '../lifecycle/process-events.ts'
 import type { Base } from './base.ts'
 import { readBuildInfo } from './build-info.ts'
 import { createInstanceService } from './create-accounts.ts'
+import { watchMetrics } from './watch-metrics.ts'
 import { createRooms } from './create-rooms.ts'
 import type { RoomOptions } from './create-rooms.ts'
 import { createRoutes } from './create-routes.ts'
@@ -62,6 +63,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]
   const workers = [...shared, ...inbound.workers, ...rest]
   for (const worker of workers) stack.use(worker)
+  watchMetrics(base, rooms, workers, overrides.machine)
   // Before its worker, which waits for the run under way.
   stack.use(setup.watch)
   stack.use(inbound.lateFiles)

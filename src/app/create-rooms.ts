@@ -243,9 +243,6 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     banRisk: outbound.banRisk,
   }
   live.relay.connect(createLiveViews({ instances, held: inbound.held, rows }))
-  metrics.watchInstances(() => instances.counts())
-  metrics.watchStates(() => instances.records())
-  metrics.watchNetworkVersion(() => network.version.state.current)
   return {
     storage,
     live: { hub: live.hub, records, rows },

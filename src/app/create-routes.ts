@@ -26,6 +26,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
   const { version } = build
   const health = {
     version,
+    details: config.http.healthDetails,
     clock,
     database: probe,
     instances,

@@ -57,7 +57,7 @@ export function createSetupChecks({ config, clock, log, stack }: Base, parts: Pa
   const watch = new SetupWatch({ instances, routing, destinations, process, findings, clock, random: Math.random })
   const work = () => watch.run()
   const worker = new Ticker({ name: 'setup-watch', everyMs: watchMs, firstMs: firstWatchMs, work, clock, log })
-  metrics.watchSetup(() => findings.list().length)
+  metrics.gauges.watchSetup(() => findings.list().length)
   return { checks, findings, versions, watch, worker }
 }
 

@@ -16,6 +16,7 @@ test('without any variable the documented defaults hold', () => {
     maxConnections: 500,
     rateLimit: 0,
     trustProxy: false,
+    healthDetails: 'public',
     publicStats: false,
     publicStatsOrigins: [],
   })
@@ -126,6 +127,7 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     ['PORT', '-1'],
     ['PORT', '1e3'],
     ['LOG_LEVEL', 'loud'],
+    ['SERVICE_HEALTH_DETAILS', 'none'],
     ['SERVICE_TYPING_SYNC', 'yes'],
     ['SERVICE_LIFECYCLE_TIMEOUT', '10'],
     ['SERVICE_LIFECYCLE_TIMEOUT', '5 s'],
@@ -186,6 +188,8 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     for (const value of [
       'postgres://u:can/ary@host/db',
       'postgres://u:12/canary@host/db',
+      'postgres://canary:12?34@host/db',
+      'postgres://canary:12#34@host/db',
       'postgres:u:canary@h/d',
       'canary',
       'host=h password=canary',
@@ -244,11 +248,13 @@ test('what differs from the defaults is known by name, with its default; a secre
     SERVICE_API_TOKEN: 'canary',
     LOG_LEVEL: 'info',
     SERVICE_IGNORE_JIDS: '5511988880001@s.whatsapp.net',
+    SERVICE_REJECT_CALLS_TEXT: 'Write, or call +55 11 4004-0001',
   })
   assert.deepEqual(differing, [
     { name: 'PORT', value: '4000', standard: '3100', isSecret: false },
     { name: 'SERVICE_API_TOKEN', value: '[set]', standard: '', isSecret: true },
     { name: 'SERVICE_IGNORE_JIDS', value: '…01@s.whatsapp.net', standard: '', isSecret: false },
+    { name: 'SERVICE_REJECT_CALLS_TEXT', value: 'Write, or call …01', standard: '', isSecret: false },
   ])
 })
 

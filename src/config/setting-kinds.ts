@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import type { ValueSchema } from '../core/chosen-settings.ts'
+import { maskNumbers } from '../lib/text/mask-numbers.ts'
 
 export type Kind<T> = {
   /** What a valid value looks like, completing the sentence "takes …". */
@@ -26,8 +27,8 @@ export function textUpTo(longest: number): Kind<string> {
   return {
     takes: `a text of at most ${longest} characters`,
     parse: (value) => (value.length <= longest ? value : undefined),
-    // A text that is too long would fill the screen.
-    show: (value) => (value.length <= shownLength ? value : `${value.slice(0, shownLength)}…`),
+    // A text that is too long would fill the screen. A text for customers may name a phone.
+    show: (value) => maskNumbers(value.length <= shownLength ? value : `${value.slice(0, shownLength)}…`),
   }
 }
 
@@ -136,8 +137,8 @@ export function isOrigin(item: string): boolean {
 export function hideCredentials(value: string): string {
   if (value === '') return ''
   const parsed = URL.parse(value)
-  // An @ after the host comes from a password with a slash in it.
-  if (!parsed || parsed.host === '' || parsed.pathname.includes('@')) return '[not shown]'
+  // An @ after the host comes from a password with a slash, a question mark or a hash in it.
+  if (!parsed || parsed.host === '' || /@/.test(parsed.pathname + parsed.search + parsed.hash)) return '[not shown]'
   return `${parsed.protocol}//${parsed.host}${parsed.pathname}`
 }
 

@@ -15,6 +15,7 @@ const standards: Record<string, string> = {
   SERVICE_MAX_CONNECTIONS: '500',
   SERVICE_API_RATE_LIMIT: '0',
   SERVICE_TRUST_PROXY: 'false',
+  SERVICE_HEALTH_DETAILS: 'public',
   PUBLIC_STATS_ENABLED: 'false',
   PUBLIC_STATS_ALLOW_ORIGIN: '',
   LOG_LEVEL: 'info',

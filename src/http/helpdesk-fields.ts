@@ -4,12 +4,12 @@ import { Type } from 'typebox'
 import { BridgeError } from '../core/errors.ts'
 
 export const BaseUrl = Type.String({ maxLength: 2048, description: 'http(s) URL of the Chatwoot' })
-// The token travels in an HTTP header, where a line break would start the next one.
+// The token travels in an HTTP header: a line break would start the next one, and other characters cannot be sent at all.
 export const ApiToken = Type.String({
   minLength: 1,
   maxLength: 4096,
-  pattern: '^[^\\p{Cc}]*$',
-  description: 'a text without control characters; write-only',
+  pattern: '^[\\x20-\\x7e]*$',
+  description: 'a text of printable ASCII characters; write-only',
 })
 
 export const AccountId = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })

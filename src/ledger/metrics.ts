@@ -1,15 +1,15 @@
 // Every metric of the service, in a registry of its own. Labels never carry phone numbers or message ids.
 
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import { eventLoopDelayGauges } from './event-loop-delay.ts'
-
-/** Read at every scrape, so the gauges are never stale. */
-export type InboxGauges = { pending: number; parked: number; lanes: number; longestLane: number; held: number }
+import { Gauges } from './gauges.ts'
 
 export class Metrics implements PerInstance {
   readonly #registry = new Registry()
+  /** What is read at every scrape. */
+  readonly gauges = new Gauges(this.#registry)
   readonly messages = this.#counter('service_messages_total', 'Messages that crossed the bridge', [
     'direction',
     'instance',
@@ -80,77 +80,16 @@ export class Metrics implements PerInstance {
   })
 
   constructor({ version }: { version: string }) {
-    new Gauge({
-      name: 'service_version_info',
-      help: 'Always 1; the label carries the version',
-      labelNames: ['version'],
-      registers: [this.#registry],
-    }).set({ version }, 1)
+    this.gauges.addSeries('service_version_info', 'Always 1; the label carries the version', ['version'], () => [
+      { labels: { version }, value: 1 },
+    ])
     // prom-client shows the precision of its measurement as a delay, so its gauges are replaced. An interval of an hour
     // switches its own measurement off.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 3_600_000 })
     for (const { name, help, read } of eventLoopDelayGauges()) {
       this.#registry.removeSingleMetric(name)
-      this.#gauge(name, help, read)
+      this.gauges.add(name, help, read)
     }
-  }
-
-  watchInstances(read: () => { active: number; total: number }): void {
-    this.#gauge('service_active_instances', 'Instances connected or ready', () => read().active)
-    this.#gauge('service_total_instances', 'Instances known', () => read().total)
-  }
-
-  /** Only the current state of an instance has a series, which goes with the state, the owner tag or the instance. */
-  watchStates(read: () => readonly { name: InstanceName; ownerTag: string; state: string }[]): void {
-    new Gauge({
-      name: 'service_instance_state',
-      help: 'Always 1; the label carries the current state of the instance',
-      labelNames: ['instance', 'owner_tag', 'state'],
-      registers: [this.#registry],
-      collect() {
-        this.reset()
-        for (const { name, ownerTag, state } of read()) this.set({ instance: name, owner_tag: ownerTag, state }, 1)
-      },
-    })
-  }
-
-  watchNetworkVersion(read: () => string): void {
-    new Gauge({
-      name: 'service_network_version_info',
-      help: 'Always 1; the label carries the client version that the service introduces itself with to WhatsApp',
-      labelNames: ['version'],
-      registers: [this.#registry],
-      collect() {
-        this.reset()
-        this.set({ version: read() }, 1)
-      },
-    })
-  }
-
-  watchSetup(read: () => number): void {
-    this.#gauge('service_setup_findings', 'Checks of the set-up that fail', read)
-  }
-
-  watchInbox(read: () => InboxGauges): void {
-    this.#gauge('service_inbox_pending', 'Received messages on their way to the helpdesk', () => read().pending)
-    this.#gauge('service_inbox_parked', 'Received messages that were set aside', () => read().parked)
-    this.#gauge('service_inbound_lanes', 'Chats with received messages on their way', () => read().lanes)
-    this.#gauge(
-      'service_inbound_lane_longest',
-      'Received messages of the chat that has most of them on their way',
-      () => read().longestLane,
-    )
-    this.#gauge('service_destinations_held', 'Destinations that take nothing at the moment', () => read().held)
-  }
-
-  watchOutbox(read: () => { pending: number; lanes: number; longestLane: number }): void {
-    this.#gauge('service_outbox_pending', 'Outgoing messages that wait or are under way', () => read().pending)
-    this.#gauge('service_outbound_lanes', 'Chats with outgoing messages that wait or are under way', () => read().lanes)
-    this.#gauge(
-      'service_outbound_lane_longest',
-      'Outgoing messages of the chat that has most of them waiting or under way',
-      () => read().longestLane,
-    )
   }
 
   get contentType(): string {
@@ -180,17 +119,6 @@ export class Metrics implements PerInstance {
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] })
-  }
-
-  #gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      collect() {
-        this.set(read())
-      },
-    })
   }
 }
 

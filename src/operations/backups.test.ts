@@ -34,12 +34,17 @@ test('a backup under way when the service stops is given up, and leaves no half 
   await using stage = await setUp()
   const { path, folder, backups } = stage
   fill(path)
+  assert.equal(backups.makingSince, null)
+  const askedAt = Date.now()
   const making = backups.make('api')
+  // Callers who did not wait for the end see that it is under way.
+  assert.ok(Number(backups.makingSince) >= askedAt)
   const refused = assert.rejects(making, /the backup was stopped: try again/)
   const names = () => (readdirSync(path.slice(0, path.lastIndexOf('/'))).includes('backups') ? readdirSync(folder) : [])
   await waitUntil('the copy has begun', () => names().some((name) => name.endsWith('.part')))
   await backups[Symbol.asyncDispose]()
   await refused
+  assert.equal(backups.makingSince, null)
   assert.deepEqual(names(), [])
 })
 

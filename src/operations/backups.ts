@@ -32,10 +32,15 @@ const reservedBytes = 128 * megabyte
 export class Backups {
   readonly #deps: Deps
   readonly #stop = new AbortController()
-  #making: Promise<Backup> | undefined
+  #making: { since: number; backup: Promise<Backup> } | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
+  }
+
+  /** Since when a backup is being made; null while none is. */
+  get makingSince(): number | null {
+    return this.#making?.since ?? null
   }
 
   /** Those that the service made; none with PostgreSQL. */
@@ -53,9 +58,10 @@ export class Backups {
     if (this.#making) {
       throw new BridgeError('SERVICE_BACKUP_RUNNING', 'a backup is being made: wait until it is complete')
     }
-    this.#making = this.#makeNow(location.path, actor)
+    const backup = this.#makeNow(location.path, actor)
+    this.#making = { since: this.#deps.clock.now(), backup }
     try {
-      return await this.#making
+      return await backup
     } finally {
       this.#making = undefined
     }
@@ -64,7 +70,7 @@ export class Backups {
   /** A backup under way is given up, and what it wrote is removed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
-    await this.#making?.catch(() => undefined)
+    await this.#making?.backup.catch(() => undefined)
   }
 
   async #makeNow(database: string, actor: AuditRecord['actor']): Promise<Backup> {

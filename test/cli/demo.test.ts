@@ -1,45 +1,12 @@
 // npm run demo: the page and the check, as processes of their own.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { describe, test } from 'node:test'
-import type { Snapshot } from '../../demo/view.ts'
 import { requestRaw } from '../harness/raw-request.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { CliProcess } from './harness/cli-process.ts'
-
-const program = '../demo/run'
-
-/** The demo keeps everything in a temporary folder, so an own place for it shows what is left. */
-async function ownPlace() {
-  const place = await mkdtemp(join(tmpdir(), 'causeway-demo-test-'))
-  return { place, [Symbol.asyncDispose]: () => rm(place, { recursive: true, force: true }) }
-}
-
-/** The demo with its page, whose address is known. */
-async function openDemo(place: string) {
-  const running = new CliProcess(program, [], { TMPDIR: place })
-  await running.prints(/http:\S+/)
-  const url = /http:\S+/.exec(running.output)?.[0] ?? ''
-  const post = (action: string, fields: object = {}, headers: Record<string, string> = {}) =>
-    fetch(`${url}actions/${action}`, { method: 'POST', headers, body: JSON.stringify(fields) })
-  return { running, url, post, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
-}
-
-async function snapshotOf(url: string): Promise<Snapshot> {
-  const end = new AbortController()
-  const { body } = await fetch(`${url}events`, { signal: end.signal })
-  let text = ''
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(chunk).toString('latin1')
-    if (text.includes('\n\n')) break
-  }
-  end.abort()
-  const [event = ''] = Buffer.from(text, 'latin1').toString().split('\n\n')
-  return JSON.parse(event.slice('data: '.length)) as Snapshot
-}
+import { openDemo, ownPlace, program, snapshotOf } from './harness/demo.ts'
 
 describe('npm run demo', () => {
   test('-- --check plays every step, ends with 0 and leaves no file', async () => {
@@ -66,10 +33,8 @@ describe('npm run demo', () => {
   test('links, carries a message in both directions, and ends with Ctrl+C without a grace and without a file', async () => {
     await using own = await ownPlace()
     await using demo = await openDemo(own.place)
-    const { running, url, post } = demo
-    await waitUntil('the QR code is on the page', async () => (await fetch(`${url}qr.png`)).status === 200)
-    assert.equal((await post('scan')).status, 200)
-    assert.equal((await post('write', { text: 'Is my bike ready?' })).status, 200)
+    const { running, url, post, link } = demo
+    assert.equal((await link('Is my bike ready?')).status, 200)
     let seen = await snapshotOf(url)
     const look = async () => (seen = await snapshotOf(url))
     await waitUntil('the helpdesk shows it', async () => (await look()).tally.in.arrived === 1)
@@ -96,8 +61,15 @@ describe('npm run demo', () => {
   test('refuses other sites, unknown actions and wrong fields, and serves no other files', async () => {
     await using own = await ownPlace()
     await using demo = await openDemo(own.place)
-    const { url, post } = demo
+    const { url, post, link } = demo
     const { host } = new URL(url)
+    for (const action of ['write', 'photo', 'voice', 'group', 'call', 'kill']) {
+      const response = await post(action, { text: 'x', subject: 'x', later: 'x' })
+      assert.equal(response.status, 409, action)
+      assert.match(await response.text(), /Scan the QR code first/, action)
+    }
+    assert.equal((await snapshotOf(url)).tally.in.sent, 0, 'nothing was written')
+    await link()
     assert.equal((await post('write', { text: 'x' }, { origin: 'https://evil.example' })).status, 403)
     assert.equal((await requestRaw(url, { path: '/qr.png', headers: { host: 'evil.example' } })).status, 403)
     for (const path of [
@@ -115,7 +87,9 @@ describe('npm run demo', () => {
       ['write', { text: 7 }, /Write a text/],
       ['write', { text: 'x'.repeat(3000) }, /at most 2000/],
       ['answer', { text: 'x', conversation: '1' }, /whole number/],
-      ['answer', { text: 'x', conversation: 99 }, /no conversation 99/],
+      ['answer', { text: 'x', conversation: 99 }, /answered 404/],
+      ['kill', { text: 'x' }, /Write a text/],
+      ['scan', { text: 'x' }, /linked already/],
       ['quote', { text: 'x' }, /no answer yet/],
     ]
     for (const [action, fields, sentence] of refused) {
@@ -125,13 +99,22 @@ describe('npm run demo', () => {
     }
     const page = await fetch(url)
     assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'self'/)
-    assert.deepEqual((await snapshotOf(url)).passages, [], 'nothing was written')
+    assert.equal((await snapshotOf(url)).tally.in.sent, 1, 'only the greeting was written')
   })
 
   test('refuses arguments that it does not know', async () => {
     const { code, errors } = await CliProcess.run(program, ['--port', 'high'])
     assert.equal(code, 1)
     assert.match(errors, /--port takes a whole number/)
+  })
+
+  test('says in one sentence that a port is taken', async () => {
+    await using own = await ownPlace()
+    await using demo = await openDemo(own.place)
+    const { port } = new URL(demo.url)
+    const { code, errors } = await CliProcess.run(program, ['--port', port], { TMPDIR: own.place })
+    assert.equal(code, 1)
+    assert.equal(errors, `The page cannot use port ${port}: leave --port out, or name another one.\n`)
   })
 })
 

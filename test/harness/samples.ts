@@ -6,6 +6,7 @@ import type { TenantSettings } from '../../src/core/tenant.ts'
 import { blankInstance, toNewColumns } from '../../src/storage/stores/accounts/instance-rows.ts'
 import type { InstanceRow } from '../../src/storage/stores/accounts/instance-rows.ts'
 import type { NewOutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
+import type { NetworkEvent } from '../../src/core/message.ts'
 import type { UsageBatch } from '../../src/storage/stores/ledger/usage-store.ts'
 
 export const sampleTenant: TenantSettings = {
@@ -55,4 +56,12 @@ export function sampleOutboxRow(id: string, overrides: Partial<NewOutboxRow> = {
     payload: { type: 'message', content: 'hello', attachments: [], inReplyTo: null, agentName: null },
     ...overrides,
   }
+}
+
+/** A text of a customer. */
+export function sampleEvent(id: string): NetworkEvent {
+  const chat = { kind: 'person' as const, phone: '5511988887777', lid: null }
+  const rest = { pushName: null, quote: null, mentions: [], ad: null, secret: null }
+  const content = { type: 'text' as const, text: 'hello' }
+  return { id, at: 5, chat, sender: chat, fromMe: false, kind: 'message', content, ...rest }
 }

@@ -98,6 +98,9 @@ const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   ['labelled_chats_by_label', 'LabelStore.chatsWith'],
   ['state_changes_by_instance', 'StateChangeStore.since'],
   ['state_changes_by_time', 'StateChangeStore.prune'],
+  // Every scrape of the metrics asks, also while many messages wait.
+  ['inbox_by_instance', 'QueueAgeStore.received'],
+  ['outbox_by_status', 'QueueAgeStore.outgoing'],
 ]
 
 test('the rows of a chat, a job or a piece of work are found by the index that is made for them', async () => {

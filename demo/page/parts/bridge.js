@@ -13,7 +13,7 @@ import { QrCard } from './qr-card.js'
 /** @param {{ snapshot: Snapshot, attempt: Try }} props */
 export function Bridge({ snapshot, attempt }) {
   const t = useTexts(texts)
-  const isLinked = snapshot.passages.length > 0
+  const { isLinked } = snapshot.story
   return html`<section class="bridge" aria-labelledby="bridge-title">
     <h2 id="bridge-title">${t.bridge}</h2>
     <p class="hint">${t.account}</p>
@@ -27,12 +27,16 @@ export function Bridge({ snapshot, attempt }) {
 /** @param {{ snapshot: Snapshot }} props */
 function InstanceCard({ snapshot: { bridge, broken } }) {
   const t = useTexts(texts)
-  const [look, sign, state] =
-    broken.killed || !bridge.isUp
-      ? ['bad', '✗', bridge.starts > 0 ? t.stateDown : t.loading]
-      : bridge.state === 'ready'
-        ? ['good', '●', t.stateReady]
-        : ['warn', '○', bridge.state === 'qr_pending' ? t.stateQr : fill(t.stateOther, { state: bridge.state })]
+  const hasEnded = bridge.starts > 0 && bridge.pid === null
+  const [look, sign, state] = broken.killed
+    ? ['bad', '✗', t.stateDown]
+    : hasEnded
+      ? ['bad', '✗', t.stateEnded]
+      : !bridge.isUp
+        ? ['warn', '○', t.loading]
+        : bridge.state === 'ready'
+          ? ['good', '●', t.stateReady]
+          : ['warn', '○', bridge.state === 'qr_pending' ? t.stateQr : fill(t.stateOther, { state: bridge.state })]
   return html`<div class="card account">
     <div><strong>${bridge.name}</strong> <span class="soft">${bridge.phone}</span></div>
     <span class=${`badge ${look}`} role="status"><span aria-hidden="true">${sign}</span> ${state}</span>
@@ -51,14 +55,15 @@ function Balance({ snapshot: { bridge, tally } }) {
     ...{ inArrived: tally.in.arrived, inSent: tally.in.sent },
     ...{ outArrived: tally.out.arrived, outSent: tally.out.sent },
   }
-  const isWaiting = onTheWay > 0
-  const [look, sentence] = isWrong
-    ? ['bad', t.wrong]
-    : isWaiting
-      ? ['warn', fill(t.onTheWay, { count: onTheWay })]
-      : ['good', t.nothingLost]
+  const [look, sign, sentence] = isWrong
+    ? ['bad', '✗', t.wrong]
+    : onTheWay > 0
+      ? ['warn', '◷', fill(t.onTheWay, { count: onTheWay })]
+      : tally.failed > 0
+        ? ['warn', '!', fill(t.pressRetry, { count: tally.failed })]
+        : ['good', '✓', t.nothingLost]
   return html`<div class=${`balance notice ${look}`} role="status">
-      <p><strong>${isWrong ? '✗' : isWaiting ? '◷' : '✓'} ${sentence}</strong></p>
+      <p><strong>${sign} ${sentence}</strong></p>
       <p>${fill(t.inOut, numbers)}</p>
     </div>
     <dl class="waits" aria-label=${t.waits}>

@@ -5,11 +5,12 @@ import { useTexts } from '../../../static/app/lib/languages.js'
 import { useEffect, useRef } from '../../../static/app/vendor/hooks.js'
 import { texts } from '../texts.js'
 
+const wizard = '/static/index.html#/new-instance'
 /** The address of a service that is started with the settings of the README. */
-const wizard = 'http://127.0.0.1:3100/static/index.html#/new-instance'
+const ownWizard = `http://127.0.0.1:3100${wizard}`
 
-/** @param {{ onClose: () => void }} props */
-export function OwnPhone({ onClose }) {
+/** @param {{ bridgeUrl: string, onClose: () => void }} props */
+export function OwnPhone({ bridgeUrl, onClose }) {
   const t = useTexts(texts)
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   useEffect(() => {
@@ -25,13 +26,14 @@ export function OwnPhone({ onClose }) {
       </li>
       <li>
         <p>${t.ownStep2}</p>
-        <p><a href=${wizard} target="_blank" rel="noreferrer">${wizard}</a></p>
+        <p><a href=${ownWizard} target="_blank" rel="noreferrer">${ownWizard}</a></p>
       </li>
       <li>
         <p>${t.ownStep3}</p>
         <pre tabindex="0">npm run link -- shop --inbox</pre>
       </li>
     </ol>
+    <p><a href=${bridgeUrl + wizard} target="_blank" rel="noreferrer">${t.ownLook}</a></p>
     <form method="dialog" class="actions"><button type="submit">${t.close}</button></form>
   </dialog>`
 }

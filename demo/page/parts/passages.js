@@ -7,8 +7,6 @@ import { texts } from '../texts.js'
 
 /** @typedef {import('../../view.ts').Passage} Passage */
 
-const shown = 7
-
 /** @type {Record<Passage['kind'], 'kindText' | 'kindPhoto' | 'kindVoice' | 'kindReaction' | 'kindQuote' | 'kindGroup' | 'kindCall' | 'kindEdit' | 'kindDelete'>} */
 const kinds = {
   text: 'kindText',
@@ -25,11 +23,10 @@ const kinds = {
 /** @param {{ snapshot: import('../../view.ts').Snapshot }} props */
 export function Passages({ snapshot }) {
   const t = useTexts(texts)
-  const last = snapshot.passages.slice(-shown).reverse()
   return html`<div class="card passages">
     <h3>${t.passages}</h3>
     <ol>
-      ${last.map((each) => html`<${Row} key=${each.number} passage=${each} />`)}
+      ${[...snapshot.passages].reverse().map((each) => html`<${Row} key=${each.number} passage=${each} />`)}
     </ol>
     ${snapshot.passages.length < 2 && html`<p class="hint">${t.noPassages}</p>`}
   </div>`
@@ -39,21 +36,20 @@ export function Passages({ snapshot }) {
 function Row({ passage }) {
   const t = useTexts(texts)
   const language = useLanguage()
-  const { direction, kind, startedAt, arrivedAt, hasFailed } = passage
-  const state = hasFailed ? 'failed' : arrivedAt === null ? 'waiting' : 'arrived'
+  const { direction, kind, startedAt, arrivedAt, hasFailed, isWithdrawn } = passage
+  const state = hasFailed ? 'failed' : isWithdrawn ? 'withdrawn' : arrivedAt === null ? 'waiting' : 'arrived'
   const ms = (arrivedAt ?? 0) - startedAt
   const time =
     ms < 1000
       ? fill(t.milliseconds, { ms: formatNumber(language, ms) })
       : fill(t.seconds, { s: formatNumber(language, ms / 1000, { maximumFractionDigits: 1 }) })
-  const result = { failed: t.failed, waiting: t.waiting, arrived: time }[state]
+  const result = { failed: t.failed, withdrawn: t.withdrawn, waiting: t.waiting, arrived: time }[state]
   return html`<li class=${`${direction} ${state}`}>
     <span class="kind"
-      >${t[kinds[kind]]} <span class="hidden">${direction === 'in' ? t.toHelpdesk : t.toPhone}</span></span
+      ><span aria-hidden="true">${direction === 'in' ? '→' : '←'}</span> ${t[kinds[kind]]}
+      <span class="hidden"> ${direction === 'in' ? t.toHelpdesk : t.toPhone}</span></span
     >
-    <span class="way" aria-hidden="true"
-      ><span class="arrow">${direction === 'in' ? '→' : '←'}</span><span class="dot"></span
-    ></span>
+    <span class="way" aria-hidden="true"><span class="dot"></span></span>
     <span class="time">${result}</span>
   </li>`
 }

@@ -10,15 +10,17 @@ import { WriteBox } from './write-box.js'
 /** @param {{ snapshot: import('../../view.ts').Snapshot, attempt: import('../demo-page.js').Try }} props */
 export function Phone({ snapshot, attempt }) {
   const t = useTexts(texts)
-  const { phone, passages } = snapshot
+  const { phone, bridge } = snapshot
+  const { isLinked } = snapshot.story
   const [chat, setChat] = useState(/** @type {import('../../view.ts').Chat} */ ('customer'))
   useEffect(() => {
     setChat(phone.group === null ? 'customer' : 'group')
   }, [phone.group])
-  const isLinked = passages.length > 0
   const isGroup = chat === 'group'
-  const hasAnswer = phone.bubbles.some(({ isMine, author }) => !isMine && author === 'Velo')
-  const hasOwn = phone.bubbles.some(({ isMine, isDeleted, file }) => isMine && !isDeleted && !file)
+  const talk = phone.bubbles.filter((each) => each.chat === 'customer')
+  const hasAnswer = talk.some(({ isMine }) => !isMine)
+  const hasOwn = talk.some(({ isMine, isDeleted, file }) => isMine && !isDeleted && !file)
+  const presence = phone.isAnswerTyped ? t.typing : bridge.isUp && bridge.state === 'ready' ? t.online : ''
   /** @type {[icon: string, label: string, isDisabled: boolean, name: string, fields?: Record<string, string>][]} */
   const buttons = [
     ['📷', t.photo, !isLinked, 'photo', { text: t.photoCaption }],
@@ -38,7 +40,7 @@ export function Phone({ snapshot, attempt }) {
         <span class="face" aria-hidden="true">${isGroup ? '👥' : 'V'}</span>
         <div>
           <strong>${isGroup ? phone.group : 'Velo'}</strong>
-          <span>${isGroup ? 'Maria, Rui, Velo' : phone.isAnswerTyped ? t.typing : t.online}</span>
+          <span>${isGroup ? 'Maria, Rui, Velo' : presence}</span>
         </div>
         ${phone.isCalling && html`<span class="ringing" aria-hidden="true">📞</span>`}
         ${phone.group !== null && html`<button type="button" class="switch" onClick=${() => setChat(isGroup ? 'customer' : 'group')}>${isGroup ? 'Velo' : phone.group}</button>`}

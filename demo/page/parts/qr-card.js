@@ -5,7 +5,7 @@ import { useTexts } from '../../../static/app/lib/languages.js'
 import { useEffect, useState } from '../../../static/app/vendor/hooks.js'
 import { texts } from '../texts.js'
 
-/** The service draws a new code some seconds later. */
+/** The service draws a new code every 20 s, and a new series of codes after two minutes. */
 const lookAgainMs = 1000
 
 /** @param {{ snapshot: import('../../view.ts').Snapshot, attempt: import('../demo-page.js').Try }} props */
@@ -13,26 +13,25 @@ export function QrCard({ snapshot, attempt }) {
   const t = useTexts(texts)
   const [picture, setPicture] = useState('')
   const [isScanning, setScanning] = useState(false)
-  const isOffered = snapshot.bridge.isUp && snapshot.bridge.state === 'qr_pending'
+  const { isUp } = snapshot.bridge
   useEffect(() => {
     let round = 0
     const look = () => {
       const address = `/qr.png?${++round}`
       const image = new Image()
       image.addEventListener('load', () => setPicture(address))
+      // There is none at the moment.
+      image.addEventListener('error', () => setPicture(''))
       image.src = address
     }
-    if (!isOffered) return undefined
+    if (!isUp) return undefined
     look()
     const timer = setInterval(look, lookAgainMs)
     return () => clearInterval(timer)
-  }, [isOffered])
+  }, [isUp])
   const scan = () => {
     setScanning(true)
-    void attempt('scan').then((isLinked) => {
-      if (isLinked) void attempt('write', { text: t.greeting })
-      else setScanning(false)
-    })
+    void attempt('scan', { text: t.greeting }).then((isLinked) => setScanning(isLinked))
   }
   return html`<div class="code card">
     <h3>${t.qrTitle}</h3>

@@ -2,31 +2,24 @@
 
 import { html } from '../../../static/app/lib/html.js'
 import { useTexts } from '../../../static/app/lib/languages.js'
-import { useEffect, useState } from '../../../static/app/vendor/hooks.js'
 import { texts } from '../texts.js'
 
 /** @typedef {import('../../view.ts').Snapshot} Snapshot */
 
-/** Kinds beside texts that show enough of the third step. */
-const enoughKinds = 3
+/** Texts, and three more. */
+const enoughKinds = 4
 
 /** @param {{ snapshot: Snapshot, onOwn: () => void }} props */
 export function Steps({ snapshot, onOwn }) {
   const t = useTexts(texts)
-  const [wasBroken, setBroken] = useState(false)
-  const { bridge, broken, passages } = snapshot
+  const { story, broken } = snapshot
   const isBroken = Object.values(broken).some(Boolean)
-  useEffect(() => {
-    if (isBroken) setBroken(true)
-  }, [isBroken])
-  const arrived = passages.filter(({ arrivedAt }) => arrivedAt !== null)
-  const kinds = new Set(arrived.map(({ kind }) => kind))
   const done = [
-    bridge.starts > 1 || bridge.state === 'ready' || passages.length > 0,
-    arrived.some(({ direction }) => direction === 'in'),
-    arrived.some(({ direction }) => direction === 'out'),
-    kinds.size > enoughKinds,
-    wasBroken && !isBroken,
+    story.isLinked,
+    story.hasReceived,
+    story.hasAnswered,
+    story.kinds >= enoughKinds,
+    story.hasBroken && !isBroken,
     false,
   ]
   const current = done.indexOf(false)

@@ -210,7 +210,7 @@ function createWorkers(
 }
 
 function watchInbox(metrics: Metrics, worker: InboxWorker, held: HeldDestinations): void {
-  metrics.watchInbox(() => {
+  metrics.gauges.watchInbox(() => {
     const { chats, longest } = worker.queues()
     return { ...worker.counts(), lanes: chats, longestLane: longest, held: held.list().length }
   })

@@ -27,6 +27,7 @@ import type { InstanceName, RowId } from '../../core/ids.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { CallbackAdmission } from '../../http/webhook/callback-admission.ts'
 import { CallbackRefusals } from '../../http/webhook/callback-refusals.ts'
+import { refusalReasons } from '../../http/webhook/refusal-sentences.ts'
 import { ClockDifferences } from '../../http/webhook/clock-differences.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
 import { ChatLanes } from '../../lib/queues/chat-lanes.ts'
@@ -60,6 +61,8 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const count = (reason: string) => {
     deps.metrics.callbacksRefused.inc({ reason })
   }
+  // Prometheus sees an increase only from a value that it has seen before.
+  for (const reason of refusalReasons) deps.metrics.callbacksRefused.inc({ reason }, 0)
   const refusals = new CallbackRefusals({ count, clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
   const localeOf = (instance: InstanceName) => deps.settingsOf(instance).locale

@@ -144,7 +144,7 @@ function createParts(deps: OutboundDeps) {
     looks,
     every('outbox-answers', answersMs, () => given.flush()),
   ]
-  metrics.watchOutbox(() => worker.counts())
+  metrics.gauges.watchOutbox(() => worker.counts())
   const { activity, changes, order } = accepting
   for (const part of [sending.looks, activity, changes, order, worker, undecided, shownWorker]) stack.use(part)
   return { parts: { accounts, stores, sending, accepting, ownChanges }, workers }

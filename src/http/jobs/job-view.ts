@@ -34,6 +34,7 @@ function bodyOf<T extends TSchema, P extends TSchema, R extends TSchema>(title: 
       type,
       instance: Type.String(),
       status: JobStatus,
+      dry_run: Type.Boolean({ description: 'The job changes nothing: its counts say what it would do' }),
       progress,
       created_at: Timestamp,
       started_at: nullable(Timestamp),
@@ -85,9 +86,10 @@ export function toJobBody(job: Job): Static<typeof JobBody> {
   }
 }
 
-function toFacts({ id, instance, status, createdAt, startedAt, endedAt, error }: Job) {
+function toFacts({ id, instance, status, params, createdAt, startedAt, endedAt, error }: Job) {
   return {
     ...{ id, instance, status, error },
+    dry_run: 'dryRun' in params && params.dryRun,
     created_at: toTimestamp(createdAt),
     started_at: startedAt === null ? null : toTimestamp(startedAt),
     ended_at: endedAt === null ? null : toTimestamp(endedAt),

@@ -1,5 +1,6 @@
 // GET /api/health: whether the service works, and what is wrong when it does not.
 
+import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
@@ -17,10 +18,12 @@ import type { HttpApp } from '../http-app.ts'
 import type { CallbackRefusals } from '../webhook/callback-refusals.ts'
 import type { ClockDifferences } from '../webhook/clock-differences.ts'
 import { toTimestamp } from '../schemas.ts'
-import { Health } from './health-schema.ts'
+import { Health, withoutNames } from './health-schema.ts'
 
 export type HealthDeps = {
   version: string
+  /** Who sees names: everybody, or only callers with the token. */
+  details: 'public' | 'token'
   clock: Clock
   database: Pick<DatabaseProbe, 'state'>
   instances: Pick<InstanceRegistry, 'list' | 'counts'>
@@ -40,7 +43,12 @@ export type HealthDeps = {
   clientVersion: () => ClientVersionState
 }
 
-export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
+/** `isKnownCaller` tells who may see names. */
+export function addHealthRoute(
+  app: HttpApp,
+  deps: HealthDeps,
+  isKnownCaller: (request: FastifyRequest) => Promise<boolean>,
+): void {
   const readHealth = createHealthReader(deps)
   app.get(
     '/api/health',
@@ -51,11 +59,18 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
         tags: ['operations'],
         summary: 'Health of the service, from memory: the database is asked every second in the background',
         description:
-          '503 only when the database does not answer within 2 s; anything else that is wrong is 200 with status degraded.',
+          '503 only when the database does not answer within 2 s; anything else that is wrong is 200 with status degraded. ' +
+          'With SERVICE_HEALTH_DETAILS=token, callers without the token get no names; a wrong token is no error.',
         response: { 200: Health, 503: Health },
       },
     },
-    async (_request, reply) => reply.code(deps.database.state.ok ? 200 : 503).send(readHealth()),
+    async (request, reply) => {
+      const isFull = deps.details === 'public' || (await isKnownCaller(request))
+      // The answer depends on who asks, so no cache may pass it on.
+      if (deps.details === 'token') void reply.header('cache-control', 'no-store')
+      const health = readHealth()
+      return reply.code(deps.database.state.ok ? 200 : 503).send(isFull ? health : withoutNames(health))
+    },
   )
 }
 

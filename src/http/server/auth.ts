@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox'
 import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { HttpApp } from '../http-app.ts'
+import { readBearer } from '../session/api-token.ts'
 import type { DashboardSession, DashboardSessions } from '../session/dashboard-sessions.ts'
 import { findStranger } from '../session/open-service.ts'
 import { findSessionRefusal } from '../session/same-origin.ts'
@@ -40,7 +41,7 @@ export function createAuthentication(app: HttpApp, access: Access, publicUrl: st
   const { token, sessions } = access
   return (request, reply) => {
     if (request.routeOptions.config.public) return
-    const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    const given = readBearer(request.headers.authorization)
     if (given === undefined) admitSession(sessions, request, reply)
     else if (!token.matches(given)) throw unauthorized(sendToken)
   }

@@ -18,6 +18,7 @@ import { addStaticFiles } from './static-files.ts'
 import type { HttpApp } from '../http-app.ts'
 import { ApiToken } from '../session/api-token.ts'
 import { DashboardSessions } from '../session/dashboard-sessions.ts'
+import { createKnownCallers } from '../session/known-callers.ts'
 import { addSessionRoutes } from '../session/session-routes.ts'
 import type { Access } from '../session/session-routes.ts'
 import { addBodyParser, forgetContentType } from '../json-body.ts'
@@ -167,7 +168,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   const refuseOtherMethods = watchMethods(app)
   await addOpenApi(app, routes.version)
   addSessionRoutes(app, access, deps.clock)
-  addHealthRoute(app, routes.health)
+  addHealthRoute(app, routes.health, createKnownCallers(app, access, settings.publicUrl))
   addOperationsRoutes(app, routes.operations)
   addPublicStatsRoutes(app, routes.publicStats)
   addInstanceRoutes(app, routes.instances)

@@ -2,6 +2,11 @@
 
 import { createHash, hkdfSync, timingSafeEqual } from 'node:crypto'
 
+/** The token in the header Authorization; undefined when there is none. */
+export function readBearer(authorization: string | undefined): string | undefined {
+  return /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
+}
+
 export class ApiToken {
   readonly #digest: Buffer
   /** Another token gives another key, so it ends all dashboard sessions. */

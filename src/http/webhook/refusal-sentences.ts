@@ -14,6 +14,8 @@ export const sentencesOfRefusals: Readonly<Record<RefusalReason, string>> = {
   unreadable: 'the callback cannot be read',
 }
 
+export const refusalReasons = Object.keys(sentencesOfRefusals)
+
 const secretSettings = 'WEBHOOK_HMAC_SECRET, or webhook_hmac_secret of the tenant,'
 
 export const curesOfRefusals: Readonly<Record<RefusalReason, (instance: InstanceName) => string>> = {

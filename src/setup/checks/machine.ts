@@ -6,6 +6,8 @@ import { statfs } from 'node:fs/promises'
 export type Machine = {
   /** Free bytes for a user without special rights on the disk of this directory. */
   freeBytes(directory: string): Promise<number>
+  /** The free share of the disk of this directory, from 0 to 1, for such a user. */
+  freeShare(directory: string): Promise<number>
   /** Whether the program starts and ends without an error. */
   runs(program: string, args: readonly string[]): Promise<boolean>
 }
@@ -16,6 +18,12 @@ export const thisMachine: Machine = {
   async freeBytes(directory) {
     const { bavail, bsize } = await statfs(directory)
     return bavail * bsize
+  },
+
+  async freeShare(directory) {
+    const { bavail, bfree, blocks } = await statfs(directory)
+    // As df counts: blocks that only root may use are neither used nor free.
+    return bavail / (blocks - bfree + bavail)
   },
 
   runs(program, args) {

@@ -81,14 +81,19 @@ async function readAnswer(response, signal) {
     return await response.json()
   } catch (error) {
     if (signal?.aborted) throw error
+    if (error instanceof SyntaxError) throw new ApiError(response.status, '', strange(response))
     throw new ApiError(0, 'UNREACHABLE', String(error))
   }
 }
 
-/** A proxy in front of the service may answer without JSON. @param {Response} response */
+/** @param {Response} response */
 async function readRefusal(response) {
-  const { status, statusText } = response
   const refusal = /** @type {unknown} */ (await response.json().catch(() => null))
   const { error = '', error_code: code = '' } = /** @type {Record<string, string>} */ (Object(refusal))
-  return new ApiError(status, code, error || `${status} ${statusText}`.trim())
+  return new ApiError(response.status, code, error || strange(response))
+}
+
+/** A proxy in front of the service may answer in its place, without the JSON of the service. @param {Response} response */
+function strange({ status, statusText }) {
+  return `the answer does not come from the service: HTTP ${status} ${statusText}`.trim()
 }

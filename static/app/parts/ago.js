@@ -34,5 +34,8 @@ export function Ago({ at }) {
   const [, count] = useState(0)
   useEffect(() => (at === null ? undefined : listen(() => count((before) => before + 1))), [at === null])
   if (at === null) return html`<span>${t.never}</span>`
-  return html`<time datetime=${at} title=${formatTime(language, at)}>${formatAgo(language, at, Date.now())}</time>`
+  // In a live region, a screen reader would read it again every minute.
+  return html`<time aria-live="off" datetime=${at} title=${formatTime(language, at)}
+    >${formatAgo(language, at, Date.now())}</time
+  >`
 }

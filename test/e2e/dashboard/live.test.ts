@@ -80,13 +80,13 @@ describe('the connection of the dashboard', { skip: withoutBrowser }, () => {
     assert.doesNotMatch((await badge(page).textContent()) ?? '', /Ready/)
   })
 
-  test('an answer that breaks off is a failure that can be repeated', async () => {
+  test('an answer that cannot be read is a failure that can be repeated', async () => {
     await using service = await Service.start()
     await using view = await DashboardView.open({ service }, '/usage')
     const { page } = view
     await page.route('**/api/overview', (route) => route.fulfill({ status: 200, body: '{"needs_you": [' }))
     await view.goTo('/')
-    await page.getByText('The service does not answer.').waitFor()
+    await page.getByText('the answer does not come from the service: HTTP 200').waitFor()
     await page.unroute('**/api/overview')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('There is no instance yet.').waitFor()

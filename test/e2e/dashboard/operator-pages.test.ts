@@ -4,8 +4,10 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
 import { withoutBrowser } from '../../harness/browser.ts'
+import { usageBatch } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
 import { DashboardView } from './harness/dashboard-view.ts'
 
@@ -71,6 +73,8 @@ describe('the pages of an operator', { skip: withoutBrowser }, () => {
     const job = view.page.getByRole('article')
     await job.getByText('Completed').waitFor()
     await job.getByText('Looked at').waitFor()
+    // A repair is a dry run unless it is told otherwise.
+    await job.getByText('Dry run: nothing is changed.').waitFor()
     view.assertNoProblems()
   })
 
@@ -83,6 +87,29 @@ describe('the pages of an operator', { skip: withoutBrowser }, () => {
     assert.match(name, /^causeway-usage-\d{4}-\d{2}-\d{4}-\d{2}\.csv$/)
     assert.match(text, /^\uFEFF?month,owner_tag,messages_in,messages_out,.*\r\n/)
     assert.ok(text.includes(`\r\n${month},`), text)
+    view.assertNoProblems()
+  })
+
+  test('of very many owner tags the first rows are shown, the file has all, and no tag becomes a formula', async () => {
+    const formula = `=cmd|' /C calc'!A0`
+    const day = new Date().toISOString().slice(0, 10)
+    const counts = { messages_in: 1, messages_out: 1, spamguard_blocks: 0, lifecycle_events: 0 }
+    const rows = [formula, ...Array.from({ length: 299 }, (_, n) => `tag-${n}`)].map((ownerTag) => {
+      return { instance: 'a', day, ownerTag, ...counts }
+    })
+    await using service = await Service.start({
+      seed: (database) => new UsageStore(database).add(usageBatch(rows)),
+    })
+    await using view = await DashboardView.open({ service }, '/usage')
+    const { page } = view
+    const lines = page.getByRole('group', { name: 'Usage by month and owner tag' }).getByRole('row')
+    await page.getByRole('button', { name: 'Show all 300 rows' }).waitFor()
+    assert.equal(await lines.count(), 201)
+    const { text } = await fileOf(page, 'Download as CSV')
+    assert.equal(text.trimEnd().split('\r\n').length, 301)
+    assert.ok(text.includes(`,'${formula},`), text.slice(0, 200))
+    await page.getByRole('button', { name: 'Show all 300 rows' }).click()
+    await lines.nth(300).waitFor()
     view.assertNoProblems()
   })
 

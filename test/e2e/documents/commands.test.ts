@@ -11,12 +11,20 @@ import { TrialWalk } from './harness/trial-walk.ts'
 
 const internet = 'needs the internet'
 const demo = 'test/cli/demo.test.ts runs it'
+const engine = 'needs a container engine'
 /** Commands that no test runs, and why. */
 const notRun: Readonly<Record<string, string>> = {
   'git clone <this repository> causeway && cd causeway': internet,
   'npm ci': internet,
   'npm run demo': demo,
   'npm run demo -- --check': demo,
+  'docker buildx build --platform linux/amd64,linux/arm64 --tag causeway:<version> --build-arg COMMIT="$(git rev-parse HEAD)" --build-arg BUILD_DATE="$(date -u +%FT%TZ)" .':
+    engine,
+  'docker compose exec causeway node bin/start.cjs link shop': engine,
+  'docker compose exec causeway node bin/start.cjs doctor': engine,
+  'docker compose exec causeway node bin/start.cjs backup /data/backup.db': engine,
+  'kubectl create secret generic causeway --from-env-file=.env': engine,
+  'kubectl apply -f deploy/kubernetes/sqlite.yml': engine,
 }
 
 const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/README.md'])

@@ -43,8 +43,14 @@ for (const engine of drawnEngines(import.meta.url)) {
       assert.equal(world.network.versions.questions, 2)
       const { current, worked, pinned, refused } = await shown(world)
       assert.deepEqual([current, worked, pinned, refused], [name(next), name(next), false, false])
-      assert.equal(await world.metric(`service_network_version_info{version="${name(next)}"}`), 1)
-      assert.equal(await world.metric(`service_network_version_info{version="${name(library)}"}`), 0)
+      assert.equal(
+        await world.metric(`service_network_version_info{version="${name(next)}",pinned="false",refused="false"}`),
+        1,
+      )
+      assert.equal(
+        await world.metric(`service_network_version_info{version="${name(library)}",pinned="false",refused="false"}`),
+        0,
+      )
       assert.equal((await world.detail('n0')).last_error, null)
       world.network.versions.newest = undefined
       const before = world.network.versions.seen.length
@@ -108,6 +114,8 @@ test('without a newer version the login is tried every 15 minutes, and each time
   const refused = await world.reaches('n0', 'disconnected')
   assert.match(refused.last_error ?? '', /version/)
   assert.equal(refused.last_error_code, 'version_refused')
+  const inUse = `service_network_version_info{version="${name(library)}",pinned="false"`
+  assert.equal(await world.metric(`${inUse},refused="true"}`), 1)
   assert.equal((await shown(world)).refused, true)
   await clock.advance(14 * 60_000)
   assert.equal(versions.seen.length, 2)

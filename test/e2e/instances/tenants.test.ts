@@ -157,7 +157,12 @@ const wrongBodies: [string, unknown, RegExp][] = [
     { ...full, downstream_base_url: 'https://a/\u0000' },
     /downstream_base_url must not contain a NUL/,
   ],
-  ['a NUL in the token', { ...full, downstream_api_token: 't\u0000' }, /downstream_api_token is not .*control/],
+  ['a NUL in the token', { ...full, downstream_api_token: 't\u0000' }, /downstream_api_token is not .*printable ASCII/],
+  [
+    'a character in the token that no header can carry',
+    { ...full, downstream_api_token: 'a–b' },
+    /downstream_api_token is not .*printable ASCII/,
+  ],
   ['a line break in the token', { ...full, downstream_api_token: 't\r\nx: y' }, /downstream_api_token/],
   ['a NUL in the secret', { ...full, webhook_hmac_secret: '\u0000' }, /webhook_hmac_secret must not contain a NUL/],
   ['an over-long token', { ...full, downstream_api_token: 'x'.repeat(4097) }, /downstream_api_token/],

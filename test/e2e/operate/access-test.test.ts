@@ -121,7 +121,8 @@ for (const engine of drawnEngines(import.meta.url)) {
         [{ downstream_base_url: 'https://user:canary@desk' }, /user name or password/],
         [{ downstream_base_url: 7 }, /downstream_base_url must be string/],
         [{ downstream_base_url: `https://desk/${'x'.repeat(3000)}` }, /downstream_base_url/],
-        [{ downstream_api_token: 'a\nb' }, /without control characters/],
+        [{ downstream_api_token: 'a\nb' }, /printable ASCII/],
+        [{ downstream_api_token: 'a–b' }, /printable ASCII/],
         [{ downstream_account_id: '1' }, /downstream_account_id must be integer/],
         [{ downstream_account_id: 0 }, /downstream_account_id must be >= 1/],
       ]

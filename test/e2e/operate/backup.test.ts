@@ -21,7 +21,11 @@ async function setUp(options: ServiceOptions = {}) {
   const service = await Service.start(options)
   const folder = join(dirname(service.databasePath), 'backups')
   const ask = () => service.request('POST', '/api/backup')
-  const list = async () => ((await service.get('/api/backups')).body as { backups: Backup[] }).backups
+  const list = async () => {
+    const listed = (await service.get('/api/backups')).body as { backups: Backup[]; making_since: string | null }
+    assert.equal(listed.making_since, null)
+    return listed.backups
+  }
   return { service, folder, ask, list, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() }
 }
 

@@ -19,6 +19,10 @@ class TestMachine implements Machine {
     return Promise.resolve(this.free)
   }
 
+  freeShare(): Promise<number> {
+    return Promise.resolve(1)
+  }
+
   runs(program: string): Promise<boolean> {
     return Promise.resolve(program === 'ffmpeg' && this.hasFfmpeg)
   }

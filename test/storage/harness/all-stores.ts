@@ -22,6 +22,7 @@ import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
 import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
 import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
+import { QueueAgeStore } from '../../../src/storage/stores/ledger/queue-age-store.ts'
 import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
 import { AdoptedMessageStore } from '../../../src/storage/stores/messages/adopted-message-store.ts'
 import { FirstCallbackStore } from '../../../src/storage/stores/messages/first-callback-store.ts'
@@ -66,6 +67,7 @@ function createStores(database: Database) {
     audit: new AuditStore(database),
     deliveries: new DeliveryStore(database),
     usage: new UsageStore(database),
+    queueAges: new QueueAgeStore(database),
     firstCallbacks: new FirstCallbackStore(database, epoch),
     history: new HistoryStore(database),
     imports: new ImportStore(database, epoch),

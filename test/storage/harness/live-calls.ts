@@ -1,4 +1,4 @@
-// The calls of the stores behind the dashboard.
+// The calls of the stores behind the dashboard and the metrics.
 
 import type { StateChange } from '../../../src/core/live.ts'
 import type { StoreCall } from './all-stores.ts'
@@ -15,6 +15,8 @@ export const liveCalls: Readonly<Record<string, StoreCall>> = {
     given: ({ states }, id) => states.add([sampleChange(id)]),
     run: ({ states }) => states.prune(2000),
   },
+  'QueueAgeStore.received': { kind: 'read', run: ({ queueAges }) => queueAges.received() },
+  'QueueAgeStore.outgoing': { kind: 'read', run: ({ queueAges }) => queueAges.outgoing() },
   'LastMessageStore.find': { kind: 'read', run: ({ lastMessages }) => lastMessages.find('shop') },
   'LastMessageStore.put': {
     kind: 'repeated',

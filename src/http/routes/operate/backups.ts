@@ -5,9 +5,9 @@ import type { Static } from 'typebox'
 import type { Backup } from '../../../operations/backup-folder.ts'
 import type { Backups } from '../../../operations/backups.ts'
 import type { HttpApp } from '../../http-app.ts'
-import { responses, Timestamp, toTimestamp } from '../../schemas.ts'
+import { nullable, responses, Timestamp, toTimestamp } from '../../schemas.ts'
 
-export type BackupDeps = { backups: Pick<Backups, 'make' | 'list'> }
+export type BackupDeps = { backups: Pick<Backups, 'make' | 'list' | 'makingSince'> }
 
 const BackupBody = Type.Object(
   {
@@ -17,6 +17,12 @@ const BackupBody = Type.Object(
   },
   { title: 'Backup' },
 )
+const Listed = Type.Object({
+  backups: Type.Array(BackupBody),
+  making_since: nullable(
+    Type.String({ ...Timestamp, description: 'When the backup that is being made began; null while none is' }),
+  ),
+})
 
 const about = (operationId: string, summary: string, description: string) => ({
   ...{ operationId, summary, description },
@@ -32,7 +38,8 @@ export function addBackupRoutes(app: HttpApp, { backups }: BackupDeps): void {
           'makeBackup',
           'Make a checked copy of the embedded database in the folder backups beside it',
           'The service goes on meanwhile. Only the owner of the file may read it: it holds session keys and tokens, and is ' +
-            'never sent over HTTP. The newest seven are kept. One backup is made at a time. PostgreSQL is backed up with pg_dump.',
+            'never sent over HTTP. The newest seven are kept. One backup is made at a time. PostgreSQL is backed up with pg_dump. ' +
+            'The answer comes when the backup is complete. A backup goes on when its caller, or a proxy, does not wait so long.',
         ),
         response: responses({ 200: BackupBody }, 409),
       },
@@ -44,10 +51,17 @@ export function addBackupRoutes(app: HttpApp, { backups }: BackupDeps): void {
     {
       schema: {
         ...about('listBackups', 'The backups that the service made, newest first', 'Empty with PostgreSQL.'),
-        response: { 200: Type.Object({ backups: Type.Array(BackupBody) }) },
+        response: { 200: Listed },
       },
     },
-    async () => ({ backups: (await backups.list()).map(toBody) }),
+    async () => {
+      // Read first: a backup that ends meanwhile is in the list.
+      const since = backups.makingSince
+      return {
+        backups: (await backups.list()).map(toBody),
+        making_since: since === null ? null : toTimestamp(since),
+      }
+    },
   )
 }
 

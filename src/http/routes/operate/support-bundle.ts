@@ -8,7 +8,7 @@ import type { Static } from 'typebox'
 import type { JobDeps } from '../jobs.ts'
 import type { Metrics } from '../../../ledger/metrics.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { maskAllNumbers } from '../../../lib/text/mask-numbers.ts'
+import { maskAllNumbers, maskNumbers } from '../../../lib/text/mask-numbers.ts'
 import type { HttpApp } from '../../http-app.ts'
 import { toJobBody } from '../../jobs/job-view.ts'
 import { toTimestamp } from '../../schemas.ts'
@@ -47,10 +47,10 @@ const Bundle = Type.Object(
     settings: part('As GET /api/settings shows them'),
     health: part('As GET /api/health shows it, without jids'),
     overview: part('As GET /api/overview shows it, without phones'),
-    metrics: part('As GET /metrics shows them'),
+    metrics: part('As GET /metrics shows them, without numbers in the names of instances'),
     warnings: part('As GET /api/warnings shows them'),
     jobs: part('As GET /api/jobs shows them, without results'),
-    states: part('The states of the last 24 hours, by instance'),
+    states: part('The states of the last 24 hours, of each instance'),
     audit: part(`The last ${auditEntries} entries`),
     setup: part('Checks of the set-up that fail'),
   },
@@ -95,7 +95,7 @@ export function addSupportBundleRoute(app: HttpApp, deps: BundleDeps): void {
   )
 }
 
-/** Each reader gives a part without numbers. Versions and settings have none: a client version would look like one. */
+/** Each reader gives a part without numbers of people. Versions have none: a client version would look like one. */
 function partReaders(deps: BundleDeps): Record<string, () => unknown> {
   const readHealth = createHealthReader(deps.health)
   const masked = (read: () => unknown) => async () => maskAllNumbers(await read())
@@ -111,8 +111,8 @@ function partReaders(deps: BundleDeps): Record<string, () => unknown> {
       const { instances, ...rest } = readOverview(deps.overview)
       return { ...rest, instances: instances.map((row) => ({ ...row, phone: undefined })) }
     }),
-    metrics: () => deps.metrics.exposition(),
-    warnings: () => readWarnings(deps.warnings),
+    metrics: async () => maskLabels(await deps.metrics.exposition()),
+    warnings: masked(() => readWarnings(deps.warnings)),
     jobs: masked(async () => (await deps.jobs.list()).map((job) => ({ ...toJobBody(job), result: undefined }))),
     states: masked(() => readStates(deps)),
     audit: masked(async () => {
@@ -123,14 +123,21 @@ function partReaders(deps: BundleDeps): Record<string, () => unknown> {
   }
 }
 
-async function readStates({ overview, states, clock }: BundleDeps): Promise<Record<string, unknown>> {
+/** A list: two instances whose names are numbers may look the same when they are masked. */
+async function readStates({ overview, states, clock }: BundleDeps): Promise<unknown[]> {
   const from = clock.now() - statesMs
-  const all: [string, unknown][] = []
+  const all: unknown[] = []
   for (const { record } of overview.instances.list()) {
     const changes = await states.since(record.name, from)
-    all.push([record.name, changes.map(({ at, state, reason }) => ({ at: toTimestamp(at), state, reason }))])
+    const shown = changes.map(({ at, state, reason }) => ({ at: toTimestamp(at), state, reason }))
+    all.push({ instance: record.name, states: shown })
   }
-  return Object.fromEntries(all)
+  return all
+}
+
+/** An instance may have the name of its number. The values of the metrics stay. */
+function maskLabels(metrics: string): string {
+  return metrics.replace(/\b(?:instance|owner_tag)="(?:[^"\\]|\\.)*"/g, maskNumbers)
 }
 
 function readPlatform() {

@@ -28,7 +28,7 @@ export type InboxRow = {
 }
 
 /** The kind of a row whose message is at the helpdesk and whose file is still to come. */
-const lateFile = 'late_file'
+export const lateFile = 'late_file'
 
 export type ParkedRow = Omit<InboxRow, 'event' | 'instance' | 'postedAfter'>
 export type LateFileRow = Omit<InboxRow, 'event' | 'postedAfter'>

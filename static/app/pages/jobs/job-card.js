@@ -25,7 +25,7 @@ const looks = {
 /** @param {{ job: Job, onChange: () => void }} props */
 export function JobCard({ job, onChange }) {
   const t = useTexts(texts)
-  const { id, type, instance, status, error, result, created_at: createdAt, ended_at: endedAt } = job
+  const { id, type, instance, status, dry_run: isDry, error, result, created_at: createdAt, ended_at: endedAt } = job
   const { kind, sign } = looks[status]
   const title = /** @type {Record<string, string>} */ (t)[`type_${type}`] ?? type
   const cancel = async () => {
@@ -38,7 +38,7 @@ export function JobCard({ job, onChange }) {
       <a href=${`#/instances/${encodeURIComponent(instance)}`}>${instance}</a>
       ${' '}<span class=${`badge ${kind}`}><span aria-hidden="true">${sign}</span>${t[status]}</span>
     </p>
-    ${!hasEnded(status) && html`<${Progress} job=${job} title=${title} />`}
+    ${isDry && html`<p>${t.dryRun}</p>`} ${!hasEnded(status) && html`<${Progress} job=${job} title=${title} />`}
     ${error !== null && html`<p class="bad">✕ ${maskNumbers(error)}</p>`}
     <p class="soft">
       ${endedAt === null ? html`${t.created} <${Ago} at=${createdAt} />` : html`${t.ended} <${Ago} at=${endedAt} />`}

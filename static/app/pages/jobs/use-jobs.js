@@ -7,7 +7,7 @@ import { useEffect, useState } from '../../vendor/hooks.js'
 /** @typedef {'pending' | 'running' | 'completed' | 'failed' | 'cancelled'} Status */
 /**
  * @typedef {{
- *   id: string, type: string, instance: string, status: Status,
+ *   id: string, type: string, instance: string, status: Status, dry_run: boolean,
  *   progress: { done: number, total: number, errors: number, estimated_end_at: string | null },
  *   created_at: string, started_at: string | null, ended_at: string | null, error: string | null,
  *   result?: Record<string, unknown> | null,
@@ -29,7 +29,26 @@ export function useJobs() {
     // The list has the ends of jobs with their results. An event about a running job may be newer than the list.
     setNewer((before) => new Map([...before].filter(([, job]) => !hasEnded(job.status))))
   }, [data])
-  useLive(['hello', 'reset'], reload, [reload])
+  useLive(['hello'], reload, [reload])
+  useLive(
+    ['reset'],
+    () => {
+      // A job may be gone, and no event told it.
+      setNewer(new Map())
+      reload()
+    },
+    [reload],
+  )
+  useLive(
+    ['instance'],
+    (/** @type {{ name: string, deleted?: true }} */ { name, deleted }) => {
+      if (!deleted) return
+      // Its jobs go with it.
+      setNewer((before) => new Map([...before].filter(([, job]) => job.instance !== name)))
+      reload()
+    },
+    [reload],
+  )
   useLive(
     ['job'],
     (/** @type {Job} */ job) => {

@@ -5,7 +5,8 @@ export const texts = {
   en: {
     title: 'Log',
     warnings: 'Warnings',
-    warningsHint: 'The last 200 warnings and errors of this process. New ones appear by themselves.',
+    warningsHint:
+      'The last 200 warnings and errors of this process that LOG_LEVEL lets pass. New ones appear by themselves.',
     noWarning: 'There is no warning since the start of the service.',
     time: 'Time',
     level: 'Level',
@@ -27,7 +28,8 @@ export const texts = {
   'pt-BR': {
     title: 'Registro',
     warnings: 'Avisos',
-    warningsHint: 'Os últimos 200 avisos e erros deste processo. Os novos aparecem sozinhos.',
+    warningsHint:
+      'Os últimos 200 avisos e erros deste processo que LOG_LEVEL deixa passar. Os novos aparecem sozinhos.',
     noWarning: 'Não há avisos desde o início do serviço.',
     time: 'Hora',
     level: 'Nível',
@@ -49,7 +51,8 @@ export const texts = {
   es: {
     title: 'Registro',
     warnings: 'Avisos',
-    warningsHint: 'Los últimos 200 avisos y errores de este proceso. Los nuevos aparecen solos.',
+    warningsHint:
+      'Los últimos 200 avisos y errores de este proceso que LOG_LEVEL deja pasar. Los nuevos aparecen solos.',
     noWarning: 'No hay avisos desde el inicio del servicio.',
     time: 'Hora',
     level: 'Nivel',

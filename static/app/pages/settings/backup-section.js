@@ -31,9 +31,13 @@ function Backups() {
   const loaded = useReload('backups')
   const make = async () => {
     setMade('')
-    const backup = /** @type {Backup} */ (await call('POST', 'backup'))
-    setMade(backup.path)
-    loaded.reload()
+    try {
+      const backup = /** @type {Backup} */ (await call('POST', 'backup'))
+      setMade(backup.path)
+    } finally {
+      // A proxy may have given up on a large backup, which goes on.
+      loaded.reload()
+    }
   }
   /** @type {import('../../parts/data-table.js').Column<Backup>[]} */
   const columns = [
@@ -48,14 +52,29 @@ function Backups() {
       ${made !== '' && html`<${Notice} kind="good"><p>${fill(t.backupMade, { path: made })}</p><//>`}
     </div>
     <${Loaded} from=${loaded}>
-      ${(/** @type {{ backups: Backup[] }} */ { backups }) =>
-        html`<${DataTable}
-          caption=${t.backups}
-          empty=${t.noBackup}
-          columns=${columns}
-          rows=${backups}
-          keyOf=${(/** @type {Backup} */ { path }) => path}
-        />`}
+      ${(/** @type {{ backups: Backup[], making_since: string | null }} */ { backups, making_since: since }) =>
+        html`<${UnderWay} since=${since} onLook=${loaded.reload} />
+          <${DataTable}
+            caption=${t.backups}
+            empty=${t.noBackup}
+            columns=${columns}
+            rows=${backups}
+            keyOf=${(/** @type {Backup} */ { path }) => path}
+          />`}
     <//>
   `
+}
+
+/** A backup that another caller waits for, or that this page stopped waiting for. @param {{ since: string | null, onLook: () => void }} props */
+function UnderWay({ since, onLook }) {
+  const t = useTexts(texts)
+  return html`<div role="status">
+    ${
+      since !== null &&
+      html`<${Notice} kind="warn">
+        <p>${t.underWay} <${Ago} at=${since} /></p>
+        <button type="button" class="quiet" onClick=${onLook}>${t.lookAgain}</button>
+      <//>`
+    }
+  </div>`
 }

@@ -16,20 +16,22 @@ import { texts } from './texts.js'
 /** @typedef {'service' | 'node' | 'library' | 'sqlite' | 'postgres' | 'client'} Part */
 /** @typedef {{ settings: Setting[], versions: Partial<Record<Part, string>> }} Settings */
 
+/** The bundle does not wait for the settings: it is needed most when something cannot be read. */
 export function Page() {
   const t = useTexts(texts)
   const loaded = useReload('settings')
   return html`
     <h1>${t.title}</h1>
-    <${Loaded} from=${loaded}>
-      ${(/** @type {Settings} */ { settings, versions }) =>
-        html`<div class="sections">
+    <div class="sections">
+      <${BundleSection} />
+      <${Loaded} from=${loaded}>
+        ${(/** @type {Settings} */ { settings, versions }) => html`
           <${Versions} versions=${versions} />
-          <${BundleSection} />
           <${BackupSection} isEmbedded=${versions.postgres === undefined} />
           <${Differing} settings=${settings} />
-        </div>`}
-    <//>
+        `}
+      <//>
+    </div>
   `
 }
 

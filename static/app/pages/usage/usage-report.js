@@ -4,10 +4,11 @@ import { toCsv } from '../../lib/csv.js'
 import { download } from '../../lib/download.js'
 import { formatMonth, formatNumber } from '../../lib/format.js'
 import { html } from '../../lib/html.js'
-import { useLanguage, useTexts } from '../../lib/languages.js'
+import { fill, useLanguage, useTexts } from '../../lib/languages.js'
 import { monthsBetween } from '../../lib/months.js'
 import { BarChart } from '../../parts/bar-chart.js'
 import { DataTable } from '../../parts/data-table.js'
+import { useState } from '../../vendor/hooks.js'
 import { texts } from './texts.js'
 
 const counters = /** @type {const} */ ([
@@ -18,6 +19,9 @@ const counters = /** @type {const} */ ([
   'active_instances',
 ])
 
+/** A thousand owner tags in two years are 24,000 rows, which a browser shows only after seconds. */
+const firstShown = 200
+
 /** @typedef {{ owner_tag: string, month: string } & Record<(typeof counters)[number], number>} Row */
 /** @typedef {{ from: string, to: string, rows: Row[] }} Usage */
 
@@ -25,9 +29,11 @@ const counters = /** @type {const} */ ([
 export function UsageReport({ usage: { from, to, rows: all }, tag }) {
   const t = useTexts(texts)
   const language = useLanguage()
+  const [isWhole, setWhole] = useState(false)
   const rows = all
     .filter((row) => tag === null || row.owner_tag === tag)
     .sort((a, b) => b.month.localeCompare(a.month) || a.owner_tag.localeCompare(b.owner_tag))
+  const shown = isWhole ? rows : rows.slice(0, firstShown)
   const months = monthsBetween(from, to)
   const series = /** @type {const} */ (['messages_in', 'messages_out']).map((counter) => ({
     name: t[counter],
@@ -52,10 +58,16 @@ export function UsageReport({ usage: { from, to, rows: all }, tag }) {
         caption=${t.table}
         empty=${t.empty}
         columns=${columns}
-        rows=${rows}
+        rows=${shown}
         keyOf=${(/** @type {Row} */ { month, owner_tag: each }) => `${month} ${each}`}
       />
       <div class="actions">
+        ${
+          shown.length < rows.length &&
+          html`<button type="button" class="quiet" onClick=${() => setWhole(true)}>
+            ${fill(t.showAll, { count: formatNumber(language, rows.length) })}
+          </button>`
+        }
         <button type="button" disabled=${rows.length === 0} onClick=${() => save(rows, from, to)}>${t.download}</button>
       </div>
     </div>

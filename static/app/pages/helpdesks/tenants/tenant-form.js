@@ -1,6 +1,6 @@
 // The form of a tenant. Secrets are written and never shown: an empty field leaves a stored secret as it is.
 
-import { call, path } from '../../../lib/api.js'
+import { call, get, path } from '../../../lib/api.js'
 import { html } from '../../../lib/html.js'
 import { useTexts } from '../../../lib/languages.js'
 import { Failure, useAction } from '../../../parts/action-button.js'
@@ -35,6 +35,7 @@ export function TenantForm({ tenant, tags, onSaved, onCancel }) {
         const report = /** @type {{ checks: Check[] }} */ (await call('POST', 'destinations/test', toAccess(form)))
         setChecks(report.checks)
       } else {
+        if (!tenant) await refuseTaken(tag, t.tagTaken)
         await call(tenant ? 'PATCH' : 'PUT', path`tenants/${tag}`, toSettings(form))
         onSaved(tag)
       }
@@ -54,6 +55,12 @@ export function TenantForm({ tenant, tags, onSaved, onCancel }) {
     </div>
     ${tenant && html`<p class="hint">${t.tryHint}</p>`}
   </form>`
+}
+
+/** Another person may have added the tenant since the page was loaded, and a PUT would replace it. @param {string} tag @param {string} sentence */
+async function refuseTaken(tag, sentence) {
+  const tenants = /** @type {Tenant[]} */ (await get('tenants'))
+  if (tenants.some(({ owner_tag: taken }) => taken === tag)) throw new Error(sentence)
 }
 
 /** @param {{ tag: string, isTaken: boolean, onType: (tag: string) => void }} props */

@@ -1,0 +1,72 @@
+// Connects the metrics with the parts that they read at every scrape.
+
+import { dirname, resolve } from 'node:path'
+import type { InstanceName } from '../core/ids.ts'
+import type { BanRisk } from '../guard/ban-risk.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { LastReading } from '../lib/last-reading.ts'
+import type { Ticker } from '../lib/ticker.ts'
+import { thisMachine } from '../setup/checks/machine.ts'
+import type { Machine } from '../setup/checks/machine.ts'
+import { QueueAgeStore } from '../storage/stores/ledger/queue-age-store.ts'
+import type { OldestTimes } from '../storage/stores/ledger/queue-age-store.ts'
+import type { Base } from './base.ts'
+import type { Rooms } from './create-rooms.ts'
+
+/** GET /metrics is open and has no rate limit: strangers cause one query a second at most, and wait no longer than this. */
+const reads = { freshMs: 1000, deadlineMs: 2000 }
+
+export function watchMetrics(
+  base: Base,
+  rooms: Rooms,
+  workers: readonly Ticker[],
+  machine: Machine = thisMachine,
+): void {
+  const { storage, accounts, outbound } = rooms
+  const { gauges } = storage.metrics
+  const { ownership, probe } = storage
+  gauges.watchInstances(() => accounts.instances.counts())
+  gauges.watchStates(() => accounts.instances.records())
+  gauges.watchNetworkVersion(() => accounts.network.version.state)
+  gauges.watchBanRisk(() => scoresOf(outbound.banRisk))
+  gauges.watchWorkers(() => workers)
+  gauges.watchOwner(() => ownership.state === 'held')
+  gauges.watchDatabase(() => probe.state)
+  const ages = new QueueAgeStore(storage.database)
+  const isOwner = () => ownership.serves
+  gauges.watchAges({
+    received: createAges({ read: () => ages.received(), isOwner, clock: base.clock }),
+    outgoing: createAges({ read: () => ages.outgoing(), isOwner, clock: base.clock }),
+  })
+  watchDisk(base, rooms, machine)
+}
+
+function scoresOf(banRisk: Pick<BanRisk, 'instances' | 'snapshot'>): Map<InstanceName, number> {
+  return new Map(banRisk.instances().map((instance) => [instance, banRisk.snapshot(instance).score]))
+}
+
+type AgeParts = { read: () => Promise<OldestTimes>; isOwner: () => boolean; clock: Clock }
+
+/**
+ * In seconds. Only the owner tells them, so that a standby does not tell them a second time. While the database does not
+ * answer, the messages of the last reading get older: no message can leave its queue without the database.
+ */
+function createAges({ read, isOwner, clock }: AgeParts): () => Promise<Map<InstanceName, number>> {
+  // Real time even under the clock of a test: the database takes real time.
+  const oldest = new LastReading({ read, clock: systemClock, ...reads })
+  return async () => {
+    const times = isOwner() ? await oldest.find() : undefined
+    const now = clock.now()
+    return new Map([...(times ?? [])].map(([instance, since]) => [instance, Math.max(0, now - since) / 1000]))
+  }
+}
+
+/** The disk of PostgreSQL is not ours to read. */
+function watchDisk({ config }: Base, { storage }: Rooms, machine: Machine): void {
+  const { database } = config.storage
+  if (database.engine !== 'sqlite') return
+  const directory = dirname(resolve(database.path))
+  const share = new LastReading({ read: () => machine.freeShare(directory), clock: systemClock, ...reads })
+  storage.metrics.gauges.watchDisk(() => share.find())
+}

@@ -1,0 +1,100 @@
+// The manifests agree with the settings, with the image and with the time that a stop takes.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { stringify } from 'yaml'
+import { Service } from '../harness/service.ts'
+import { assertBehindProxy, longestStopSeconds, readYaml, standardPort, version } from './harness/deploy-files.ts'
+import { runTool, without } from './harness/tools.ts'
+
+type Probe = { httpGet: { path: string; port: string } }
+type Container = {
+  image: string
+  env: { name: string; value: string }[]
+  ports: { name: string; containerPort: number }[]
+  volumeMounts: { name: string; mountPath: string }[]
+  securityContext: Record<string, unknown>
+  startupProbe: Probe
+  readinessProbe: Probe
+  livenessProbe: Probe
+}
+type Deployment = {
+  kind: 'Deployment'
+  spec: {
+    replicas: number
+    strategy: { type: string }
+    template: {
+      spec: {
+        terminationGracePeriodSeconds: number
+        securityContext: Record<string, unknown>
+        containers: [Container]
+        volumes: { name: string }[]
+      }
+    }
+  }
+}
+type ServiceManifest = { kind: 'Service'; spec: { ports: [{ port: number; targetPort: string }] } }
+type Manifest = Deployment | ServiceManifest | { kind: 'PersistentVolumeClaim' }
+
+const mounts = { 'sqlite.yml': ['/data', '/tmp'], 'postgres.yml': ['/tmp'] }
+
+for (const [file, paths] of Object.entries(mounts)) {
+  const manifests = readYaml(`deploy/kubernetes/${file}`) as Manifest[]
+  const deployment = manifests.find((each) => each.kind === 'Deployment')
+  const address = manifests.find((each) => each.kind === 'Service')
+  assert.ok(deployment && address)
+  const pod = deployment.spec.template.spec
+  const [container] = pod.containers
+  const variables = Object.fromEntries(container.env.map(({ name, value }) => [name, value]))
+
+  describe(file, () => {
+    test('sets variables that exist, to values that the service takes', () => {
+      assertBehindProxy(variables)
+    })
+
+    test('runs one pod, and ends it before another one starts', () => {
+      assert.equal(deployment.spec.replicas, 1)
+      assert.equal(deployment.spec.strategy.type, 'Recreate')
+    })
+
+    test('gives the service its paths to write and nothing else', () => {
+      assert.deepEqual(container.volumeMounts.map(({ mountPath }) => mountPath).sort(), paths)
+      const named = new Set(pod.volumes.map(({ name }) => name))
+      assert.ok(container.volumeMounts.every(({ name }) => named.has(name)))
+      assert.equal(container.securityContext['readOnlyRootFilesystem'], true)
+      assert.equal(pod.securityContext['runAsNonRoot'], true)
+      assert.equal(pod.securityContext['runAsUser'], 1000)
+    })
+
+    test('waits for a stop longer than the service takes', () => {
+      assert.ok(pod.terminationGracePeriodSeconds > longestStopSeconds)
+    })
+
+    test('uses the port of the settings and the version of the package', () => {
+      assert.equal(variables['PORT'], String(standardPort))
+      assert.deepEqual(container.ports, [{ name: 'http', containerPort: standardPort }])
+      assert.deepEqual(address.spec.ports[0].targetPort, 'http')
+      assert.equal(container.image, `causeway:${version}`)
+    })
+
+    test('asks paths that answer 200 without a token', async () => {
+      await using service = await Service.start()
+      for (const { httpGet } of [container.startupProbe, container.readinessProbe, container.livenessProbe]) {
+        assert.equal((await service.request('GET', httpGet.path, { token: null })).status, 200, httpGet.path)
+      }
+    })
+
+    test('kubectl knows every field of the deployment', { skip: without('kubectl') }, () => {
+      // The command drops the fields that it does not know.
+      const args = ['set', 'image', '--local', '--output=json', '--filename=-', `causeway=${container.image}`]
+      const input = stringify(deployment).replace(container.image, 'another')
+      const read = JSON.parse(runTool('kubectl', args, { input }).stdout) as unknown
+      assert.partialDeepStrictEqual(read, deployment)
+    })
+  })
+}
+
+test('on SQLite the database is on the volume', () => {
+  const text = JSON.stringify(readYaml('deploy/kubernetes/sqlite.yml'))
+  assert.ok(text.includes('{"name":"DATABASE_URL","value":"file:/data/service.db"}'))
+})
