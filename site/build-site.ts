@@ -9,7 +9,8 @@ import type { Section } from './markdown/sections.ts'
 import { SiteLinks } from './markdown/site-links.ts'
 import { listGroups } from './pages.ts'
 import type { Page } from './pages.ts'
-import { indexSections } from './search/index-sections.ts'
+import { writeReference } from './reference.ts'
+import { entriesOfPage, entryOfOperation, indexEntries } from './search/index-sections.ts'
 
 /** Files of the site that are copied as they are. The looks are those of the dashboard. */
 const assets: Readonly<Record<string, string>> = {
@@ -48,8 +49,10 @@ export async function buildSite(folder: string): Promise<Page[]> {
   await new Eleventy('site/templates', folder, { config: configure, quietMode: true }).write()
   for (const [from, to] of [...Object.entries(assets), ...links.copies]) copy(from, join(folder, to))
   writeFileSync(join(folder, 'assets/minisearch.js'), readMiniSearch())
-  const index = indexSections(pages.map((page) => ({ page, sections: sections.get(page.source) ?? [] })))
-  writeFileSync(join(folder, 'assets/search-index.js'), `globalThis.searchIndex = ${JSON.stringify(index)}\n`)
+  const operations = await writeReference(folder)
+  const entries = pages.flatMap((page) => entriesOfPage(page, sections.get(page.source) ?? []))
+  const index = JSON.stringify(indexEntries([...entries, ...operations.map(entryOfOperation)]))
+  writeFileSync(join(folder, 'assets/search-index.js'), `globalThis.searchIndex = ${index}\n`)
   return pages
 }
 

@@ -13,22 +13,29 @@ export type Page = {
   text: string
 }
 
-export type Group = { title: string; pages: Page[]; folded: boolean }
+/** What the navigation shows of a page. */
+type Listed = Pick<Page, 'output' | 'title'>
+
+export type Group = { title: string; pages: Page[]; others: Listed[]; folded: boolean }
+
+/** The page that the service makes of its routes. */
+export const reference = { output: 'reference/index.html', title: 'API reference' } as const satisfies Listed
 
 const documents = ['*.md', 'docs/**/*.md', 'src/**/README.md']
 const decisions = 'docs/decisions'
 
 /** Documents that no group names come last, in a group of their own, so that the site never lacks a page. */
 export function listGroups(): Group[] {
-  const named = navigation.map(({ title, pages, folded = false }) => ({
+  const named = navigation.map(({ title, pages, folded = false, ...group }) => ({
     title,
     folded,
+    others: group.reference ? [reference] : [],
     pages: pages.flatMap(findDocuments).map(readPage),
   }))
   const decided = named.find(({ pages }) => pages.some(({ source }) => posix.dirname(source) === decisions))
   decided?.pages.unshift(listOfDecisions(decided.pages))
-  const others = findUnlisted().map(readPage)
-  return others.length === 0 ? named : [...named, { title: 'More', pages: others, folded: false }]
+  const unlisted = findUnlisted().map(readPage)
+  return unlisted.length === 0 ? named : [...named, { title: 'More', pages: unlisted, others: [], folded: false }]
 }
 
 /** The documents that no group of `navigation.json` names. */

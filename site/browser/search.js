@@ -6,6 +6,7 @@
   const after = 140
 
   const index = MiniSearch.loadJS(searchIndex, {
+    idField: 'address',
     fields: ['page', 'heading', 'text'],
     storeFields: ['address', 'page', 'heading', 'text'],
     searchOptions: { boost: { page: 3, heading: 4 }, prefix: true, combineWith: 'AND' },

@@ -1,11 +1,20 @@
 // The site of the documentation as it is built: its links, its navigation and the index of its search.
 
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import MiniSearch from 'minisearch'
-import { findUnlisted } from '../../site/pages.ts'
+import { findUnlisted, reference } from '../../site/pages.ts'
 import type { Entry } from '../../site/search/entry.ts'
+import { DocumentShell } from '../harness/document-shell.ts'
 import { BuiltSite, deadLinks, isForeign, linksIn } from './harness/built-site.ts'
+
+function indexOf(site: BuiltSite): MiniSearch<Entry> {
+  const text = site.htmlOf('assets/search-index.js').replace(/^globalThis\.searchIndex = /, '')
+  const fields = ['page', 'heading', 'text']
+  return MiniSearch.loadJSON<Entry>(text, { idField: 'address', fields, storeFields: ['address'] })
+}
 
 describe('the site of the documentation', () => {
   let site: BuiltSite
@@ -26,8 +35,19 @@ describe('the site of the documentation', () => {
     for (const { output } of site.pages) {
       const [navigation = ''] = /<nav id="pages"[^]*?<\/nav>/.exec(site.htmlOf(output)) ?? []
       const listed = linksIn(output, navigation)
-      assert.equal(listed.length, site.pages.length, output)
+      const missing = [...site.pages, reference].filter(
+        (page) => !listed.some(({ link }) => posix.join(posix.dirname(output), link) === page.output),
+      )
+      assert.deepEqual(missing, [], output)
       assert.equal(navigation.match(/aria-current="page"/g)?.length, 1, `${output} is marked in its navigation`)
+    }
+  })
+
+  test('every page has one main part and one heading of the first level', () => {
+    for (const { output } of site.pages) {
+      const html = site.htmlOf(output)
+      assert.equal(html.match(/<main /g)?.length, 1, output)
+      assert.equal(html.match(/<h1 /g)?.length, 1, output)
     }
   })
 
@@ -51,9 +71,7 @@ describe('the site of the documentation', () => {
   })
 
   test('the search finds a word of every page', () => {
-    const text = site.htmlOf('assets/search-index.js').replace(/^globalThis\.searchIndex = /, '')
-    const options = { fields: ['page', 'heading', 'text'], storeFields: ['address'] }
-    const index = MiniSearch.loadJSON<Entry>(text, options)
+    const index = indexOf(site)
     const missing = site.pages.filter(({ title, output }) => {
       const found = index.search(title, { combineWith: 'AND' })
       return !found.some(({ address }) => (address as string).startsWith(`${output}#`))
@@ -61,6 +79,12 @@ describe('the site of the documentation', () => {
     assert.deepEqual(missing, [])
     const [best] = index.search('journal trick', { combineWith: 'AND' })
     assert.equal(best?.['address'], 'docs/architecture.html#three-ideas-to-know-first')
+  })
+
+  test('the search finds an operation of the API, and its address has an entry in the reference', () => {
+    const [best] = indexOf(site).search('wait-ready')
+    assert.match(best?.['address'] as string, /^reference\/index\.html#/)
+    assert.deepEqual(deadLinks(site.files, [{ from: 'search.html', link: best?.['address'] as string }]), [])
   })
 
   test('a file that is no page is copied as text, also one that begins with a dot', () => {
@@ -88,4 +112,10 @@ test('a link to a missing page, heading or picture is found', () => {
     'docs/a.html: b.html',
     'docs/a.html: b.png',
   ])
+})
+
+test('npm run docs builds the site into _site', async () => {
+  await using shell = await DocumentShell.open()
+  assert.match(await shell.run('npm run docs'), /^\d+ pages\. Open _site\/index\.html/m)
+  assert.ok(existsSync(join(shell.folder, '_site/docs/operations.html')))
 })
