@@ -43,6 +43,12 @@ describe('the site of the documentation', () => {
     }
   })
 
+  test('the group of the decisions is folded, except on its own pages', () => {
+    const isOpen = (name: string) => /<details open>\s*<summary>Decisions/.test(site.htmlOf(name))
+    assert.equal(isOpen('index.html'), false)
+    assert.equal(isOpen('docs/decisions/001-operations-not-transactions.html'), true)
+  })
+
   test('every page has one main part and one heading of the first level', () => {
     for (const { output } of site.pages) {
       const html = site.htmlOf(output)
