@@ -7,6 +7,7 @@ import type { Setting } from '../src/config/settings.ts'
 const titles: Record<keyof typeof settings, string> = {
   http: 'HTTP',
   log: 'Logs',
+  traces: 'Traces',
   storage: 'Storage',
   downstream: 'Helpdesk (Chatwoot)',
   inbound: 'Messages to the helpdesk',

@@ -101,6 +101,7 @@ const roomImports: Record<string, readonly string[]> = {
       ...storageRooms,
     ],
   ],
+  traces: ['core', 'lib'],
   downstream: ['core', 'lib'],
   setup: ['core', 'lib', 'tenants', 'instances', 'downstream', ...storageRooms],
   'setup/checks': ['core', 'lib', 'tenants', 'lifecycle', 'downstream', 'bridge/conversations', 'setup'],
@@ -133,6 +134,7 @@ const doors: Record<string, readonly string[]> = {
   'node:sqlite': ['src/storage/'],
   fastify: ['src/http/', 'sim/'],
   'prom-client': ['src/ledger/'],
+  '@opentelemetry': ['src/traces/'],
   pino: ['src/lib/log.ts'],
   'pino-pretty': ['src/lib/log.ts'],
   undici: ['src/lib/egress'],
@@ -223,6 +225,13 @@ test('a library is used only behind its door', () => {
     return name !== undefined && !doors[name]?.some((door) => file.startsWith(door))
   })
   assert.deepEqual(wrong, [])
+})
+
+test('traces are loaded only when they are switched on', () => {
+  const loaders = files.filter((file) => /from '\.\.?\/.*traces\//.test(readFileSync(file, 'utf8')))
+  assert.deepEqual(loaders, [])
+  const imported = imports.filter(({ file, target }) => roomOf(target) === 'traces' && roomOf(file) !== 'traces')
+  assert.deepEqual(imported, [{ file: 'src/app/create-traces.ts', target: 'src/traces/open-traces.ts' }])
 })
 
 test('the simulator imports nothing of the service', () => {

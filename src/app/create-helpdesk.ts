@@ -2,6 +2,7 @@
 
 import type { Base } from './base.ts'
 import type { SettingsOf } from '../core/chosen-settings.ts'
+import type { Traces } from '../core/trace/traces.ts'
 import type { Downstream } from '../core/downstream.ts'
 import type { HelpdeskDatabase } from '../core/helpdesk/helpdesk-database.ts'
 import { ChatwootDownstream } from '../downstream/chatwoot-downstream.ts'
@@ -11,10 +12,10 @@ import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import { HelpdeskNotices } from '../lifecycle/helpdesk-notices.ts'
 import type { Routing } from '../tenants/routing.ts'
 
-export function createDownstream({ config, clock, stack }: Base): Downstream {
+export function createDownstream({ config, clock, stack }: Base, traces: Traces): Downstream {
   const { timeout: timeoutMs, egressAllow } = config.downstream
   const { mediaMaxBytes } = config.inbound
-  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
+  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes, traces }))
 }
 
 /** Null without DOWNSTREAM_DB_URL. */

@@ -26,6 +26,7 @@ import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
 import { createStorage } from './create-storage.ts'
+import { createTraces } from './create-traces.ts'
 import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
 import { ReceptionRelay } from './reception-relay.ts'
@@ -58,6 +59,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     live.relay.instanceChanged(instance)
   }
 
+  // Before storage, so that the last spans are sent after the lease is given back.
+  const traces = await createTraces(base, (count) => {
+    metrics.droppedSpans.inc(count)
+  })
   const storage = await createStorage(base, {
     ...{ onFatal, stopping: options.stopping },
     onCounted: (...counted) => {
@@ -81,7 +86,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
   const { instances, network } = accounts
   const settingsOf = createSettingsOf(config, instances)
-  const downstream = createDownstream(base)
+  const downstream = createDownstream(base, traces)
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
   const notices = createNotices(base, { settingsOf, instances, routing, downstream })
@@ -101,6 +106,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     identities,
     metrics,
     usage,
+    traces,
     callOutcomeOf: (instance, callId) => calls.rejections.outcomeOf(instance, callId),
     onShown: (...shown) => sync.avatars?.avatars.seen(...shown),
     onCounted,
@@ -133,6 +139,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     identities,
     metrics,
     usage,
+    traces,
     onSendStep: options.onSendStep ?? (() => Promise.resolve()),
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
     onInboxRow: (instance, id) => {
@@ -152,6 +159,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
     ...{ config, settingsOf, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
+    traces,
     people,
     groups: inbound.groups,
     conversations: inbound.conversations,

@@ -148,6 +148,12 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     ['SERVICE_EGRESS_ALLOW', 'a,,b'],
     ['SERVICE_NETWORK_URL', 'https://x/'],
     ['SERVICE_NETWORK_ROOT_KEY', 'abc'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', '[not shown]'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'no value', '[set]'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=1,,b=2', '[set]'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%0d%0ab', '[set]'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz', '[set]'],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.1'],
     ['SERVICE_NETWORK_VERSION', '2,3000'],
     ['SERVICE_NETWORK_PROXY', 'socks4://x'],
     ['SERVICE_API_TOKEN', 'tökén', '[set]'],
@@ -258,10 +264,16 @@ test('what differs from the defaults is known by name, with its default; a secre
   ])
 })
 
+test('the headers for the collector are decoded', () => {
+  const { headers } = loadConfig({ OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=, x-team = shop' }).traces
+  assert.deepEqual(headers, { authorization: 'Bearer a=', 'x-team': 'shop' })
+})
+
 test('every setting whose name says that it is a secret is marked as one', () => {
   const secrets = allSettings().filter(({ kind }) => kind.secret)
   assert.deepEqual(secrets.map(({ name }) => name).sort(), [
     'DOWNSTREAM_API_TOKEN',
+    'OTEL_EXPORTER_OTLP_HEADERS',
     'SERVICE_API_TOKEN',
     'SERVICE_ENCRYPTION_KEY',
     'SERVICE_LIFECYCLE_SECRET',

@@ -41,6 +41,33 @@ export const encryptionKeys: Kind<readonly Uint8Array[]> = {
   },
 }
 
+/** Names and values of HTTP headers; values may be percent-encoded. */
+export const headerList: Kind<Readonly<Record<string, string>>> = {
+  ...secretText,
+  takes: 'headers such as name=value, separated by commas, or nothing',
+  parse(value) {
+    if (value === '') return {}
+    const pairs = value.split(',').map(parseHeader)
+    return pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : undefined
+  },
+}
+
+function parseHeader(item: string): [string, string] | undefined {
+  const equals = item.indexOf('=')
+  const name = item.slice(0, Math.max(equals, 0)).trim()
+  const value = decode(item.slice(equals + 1).trim())
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\x20-\x7e]*$/.test(value ?? '\n') ? [name, value ?? ''] : undefined
+}
+
+/** Undefined when the text is not percent-encoded correctly. */
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 export const hexKey: Kind<string | null> = {
   takes: '64 hexadecimal digits, or nothing',
   parse: (value) => (value === '' ? null : /^[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : undefined),

@@ -5,7 +5,7 @@ import { messageLimits } from '../core/outbox.ts'
 import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from './setting-kinds.ts'
 import { oneOf, secretHeaderText, secretText, size, text, textUpTo, url } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
-import { databaseUrl, encryptionKeys, hexKey, jidPatterns, locale, origins } from './setting-formats.ts'
+import { databaseUrl, encryptionKeys, headerList, hexKey, jidPatterns, locale, origins } from './setting-formats.ts'
 import { separator, signingSecret, template } from './setting-formats.ts'
 
 export type Setting<T> = {
@@ -46,6 +46,12 @@ export const settings = {
   log: {
     level: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least important level that is logged'),
     format: setting('LOG_FORMAT', oneOf('', 'pretty', 'json'), '', 'pretty or json; empty: pretty on a terminal, else json'),
+  },
+  traces: {
+    endpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl, '', 'Base URL of an OpenTelemetry collector that takes OTLP over HTTP, such as http://localhost:4318; empty: no traces'),
+    headers: setting('OTEL_EXPORTER_OTLP_HEADERS', headerList, '', 'Headers for the collector, such as authorization=Bearer%20abc'),
+    serviceName: setting('OTEL_SERVICE_NAME', textUpTo(100), 'causeway', 'Name of the service in the traces'),
+    share: setting('OTEL_TRACES_SAMPLER_ARG', decimal(0, 1), '1', 'Share of the messages that are traced; 0.1: one in ten'),
   },
   storage: {
     database: setting('DATABASE_URL', databaseUrl, 'file:./data/service.db', 'file:<path> for embedded SQLite, postgres://… for PostgreSQL'),

@@ -1,7 +1,7 @@
 // Received events in the service's own words. They are stored as JSON until the helpdesk has them.
 
 import type { Chat, Person } from './address.ts'
-import type { InstanceName, Jid, NetworkMessageId } from './ids.ts'
+import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
 
 /** The data that fetches a file from the network; only the network room reads it. Bytes are base64. */
 export type FileRef = {
@@ -96,6 +96,8 @@ export type MessageEvent = Envelope & {
   secret: string | null
   /** This service sent the message for a program. It is counted as sent already. */
   isDirect?: true
+  /** The row of the outbox from which a direct message was sent. */
+  queueId?: RowId
 }
 
 /** Names a message as the network needs it for receipts, reactions, quotes and revokes. */

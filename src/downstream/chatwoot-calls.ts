@@ -1,6 +1,7 @@
 // Makes single calls to one Chatwoot: adds the token, reads JSON, keeps the deadline, and turns every failure into a
 // DownstreamError.
 
+import type { Traces } from '../core/trace/traces.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Answer, Egress } from '../lib/egress/egress.ts'
 import { EgressError } from '../lib/egress/errors.ts'
@@ -8,7 +9,12 @@ import type { MultipartBody } from '../lib/egress/multipart.ts'
 import { explainAnswer, explainSilence, strangeAnswer } from './failures.ts'
 import type { Reached, Subject } from './failures.ts'
 
-export type CallDeps = { egress: Pick<Egress, 'request'>; clock: Pick<Clock, 'now'>; timeoutMs: number }
+export type CallDeps = {
+  egress: Pick<Egress, 'request'>
+  traces: Pick<Traces, 'within'>
+  clock: Pick<Clock, 'now'>
+  timeoutMs: number
+}
 
 export type Call<T> = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -41,7 +47,12 @@ export class ChatwootCalls {
     this.#origin = new URL(reached.baseUrl).origin
   }
 
-  async send<T>(call: Call<T>): Promise<T> {
+  send<T>(call: Call<T>): Promise<T> {
+    const { method, about } = call
+    return this.#deps.traces.within('helpdesk request', { method, about }, () => this.#send(call))
+  }
+
+  async #send<T>(call: Call<T>): Promise<T> {
     const asked = { method: call.method, about: call.about, destination: this.#reached }
     let answer: Answer
     try {

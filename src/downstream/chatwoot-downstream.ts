@@ -2,6 +2,8 @@
 
 import type { DownloadedFile, Downstream, HelpdeskInbox, InboxAccess } from '../core/downstream.ts'
 import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk/helpdesk-account.ts'
+import { noTraces } from '../core/trace/traces.ts'
+import type { Traces } from '../core/trace/traces.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -31,6 +33,7 @@ export type ChatwootOptions = {
   egressAllow: readonly string[]
   /** SERVICE_MEDIA_MAX_BYTES */
   mediaMaxBytes: number
+  traces?: Pick<Traces, 'within'>
 }
 
 export class ChatwootDownstream implements Downstream {
@@ -45,7 +48,7 @@ export class ChatwootDownstream implements Downstream {
   readonly #uncertain: BoundedMap<true>
 
   constructor(options: ChatwootOptions) {
-    const { clock = systemClock, timeoutMs, egressAllow } = options
+    const { clock = systemClock, traces = noTraces, timeoutMs, egressAllow } = options
     this.#options = options
     this.#clock = clock
     const policy = publicOnly(egressAllow)
@@ -53,6 +56,7 @@ export class ChatwootDownstream implements Downstream {
     this.#fileEgress = new Egress({ policy, clock, connectionsPerOrigin: filesAtOnce })
     this.#clientDeps = {
       egress: this.#egress,
+      traces,
       breakers: new Breakers({ clock }),
       dropping: new Set(),
       identifiers: new BoundedMap({ clock, max: 10_000, ttlMs: identifierMs }),

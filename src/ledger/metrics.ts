@@ -72,6 +72,11 @@ export class Metrics implements PerInstance {
     'Callbacks of the helpdesk that were refused before their message was looked at, by the reason',
     ['reason'],
   )
+  readonly droppedSpans = this.#counter(
+    'service_trace_spans_dropped_total',
+    'Spans that the collector of traces did not get',
+    [],
+  )
   readonly downstreamSeconds = new Histogram({
     name: 'service_downstream_post_seconds',
     help: 'How long the helpdesk took for a message, whatever it answered',

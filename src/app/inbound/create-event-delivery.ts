@@ -19,6 +19,7 @@ import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { InboundMetrics } from '../../bridge/inbound/inbound-metrics.ts'
 import { LateFiles } from '../../bridge/inbound/late-files.ts'
 import { ParkedRows } from '../../bridge/inbound/parked-rows.ts'
+import { tracedAttempts } from '../../bridge/inbound/traced-attempts.ts'
 import { RowFinisher } from '../../bridge/inbound/row-finisher.ts'
 import type { HeaderHistory } from '../../bridge/sync/names/header-history.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
@@ -37,7 +38,7 @@ type DeliveryParts = {
 
 export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   const { stores, conversations, choices, awaited, headerHistory, metrics, newId } = own
-  const { config, clock, log, epoch, downstream, identities } = parts
+  const { config, clock, log, epoch, downstream, identities, traces } = parts
   const { inbox, map } = stores
   const { contexts, directory } = conversations
   const held = new HeldDestinations({ clock, log, onChanged: parts.onHeldChanged })
@@ -83,11 +84,11 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     directory,
     content: createContent(parts, files, metrics),
     poster,
-    finisher: new RowFinisher({ inbox, metrics, epoch, clock, log, onShown: parts.onShown }),
+    finisher: new RowFinisher({ inbox, metrics, epoch, traces, clock, log, onShown: parts.onShown }),
   })
   const inboxTtlMs = config.inbound.inboxTtl
   const delivery = new EventDelivery({
-    attempts,
+    attempts: tracedAttempts(attempts, traces),
     destinations,
     directory,
     poster,

@@ -120,7 +120,7 @@ export function createInbound(parts: InboundParts): InboundSet {
     join: conversations.join,
     destinations: delivery.destinations,
     posting: { composer, files, poster },
-    reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
+    reception: new InboundReception({ worker, people, metrics: inboundMetrics, traces: parts.traces, log }),
     inbound: worker,
     parked,
     held,

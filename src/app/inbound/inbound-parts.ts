@@ -8,6 +8,7 @@ import type { CallOutcomeOf } from '../../core/message.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import type { Traces } from '../../core/trace/traces.ts'
 import type { Network } from '../../core/network.ts'
 import type { Config } from '../../config/config.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
@@ -40,6 +41,7 @@ export type InboundParts = {
   metrics: Metrics
   usage: Usage
   callOutcomeOf: CallOutcomeOf
+  traces: Traces
   /** Called when the helpdesk has a message of a chat. */
   onShown?: ChatShown
   /** Called when the instance has more or fewer rows in its inbox. */

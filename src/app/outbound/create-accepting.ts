@@ -75,6 +75,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     }),
     ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
+    traces: deps.traces,
     clock,
     log,
   })
@@ -106,7 +107,7 @@ type Common = ReturnType<typeof createCommon>
 
 /** What accepts messages of agents and direct messages alike. */
 function createCommon(
-  { config, clock, log, onSendStep: onStep }: OutboundDeps,
+  { config, clock, log, traces, onSendStep: onStep }: OutboundDeps,
   { stores, accounts, sending, newId }: Parts,
   { fingerprints, rows }: { fingerprints: Fingerprints; rows: MessageRows },
 ) {
@@ -116,7 +117,7 @@ function createCommon(
   return {
     fingerprints,
     guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
-    storage: new MessageStorage({ outbox, undecided, worker, looks, pace, fingerprints, onStep, newId }),
+    storage: new MessageStorage({ outbox, undecided, worker, looks, pace, fingerprints, onStep, newId, traces }),
     answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
     rows: new NewRows({ accounts, pace, rows, clock }),
     lanes: new ChatLanes(),

@@ -125,7 +125,7 @@ type WorkerParts = {
 }
 
 function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): OutboxWorker {
-  const { clock, log, downstream, onSendStep } = deps
+  const { clock, log, downstream, traces, onSendStep } = deps
   const { stores, accounts, routes } = parts
   const { recipients, composer, direct, outcomes, undecided, metrics, pace, restrictions } = made
   const { outbox, transitions, map } = stores
@@ -135,13 +135,13 @@ function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): Outb
   const preparation = new SendPreparation({ ...composers, recipients, restrictions, downstream, destinationOf })
   const records = createRecords(deps, parts)
   const sender = new RowSender({
-    ...{ preparation, transitions, records, restrictions, metrics, pace, clock },
+    ...{ preparation, transitions, records, restrictions, metrics, pace, traces, clock },
     onStep: onSendStep,
   })
   return new OutboxWorker({
     outbox,
     transitions,
-    attempts: new RowAttempts({ outbox, transitions, sender, pace, outcomes, accounts, clock, log }),
+    attempts: new RowAttempts({ outbox, transitions, sender, pace, outcomes, accounts, traces, clock, log }),
     outcomes,
     pace,
     accounts,

@@ -11,6 +11,7 @@ import type { Config } from '../../config/config.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream } from '../../core/downstream.ts'
 import type { ConversationLabels } from '../../core/sync/labels.ts'
+import type { Traces } from '../../core/trace/traces.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
@@ -38,6 +39,7 @@ export type OutboundDeps = {
   downstream: Downstream
   metrics: Metrics
   usage: Usage
+  traces: Traces
   /** Called between the steps of a send, which waits for the promise. */
   onSendStep: (step: SendStep) => Promise<void>
   onOperationsMessage: (

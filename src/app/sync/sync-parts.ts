@@ -16,7 +16,7 @@ import type { InboundParts } from '../inbound/inbound-parts.ts'
 export type SyncParts = Pick<
   InboundParts,
   | ('config' | 'settingsOf' | 'clock' | 'log' | 'database' | 'epoch' | 'instances' | 'metrics')
-  | ('downstream' | 'routing' | 'identities')
+  | ('downstream' | 'routing' | 'identities' | 'traces')
 > & {
   /** Ends what is created here. */
   stack: AsyncDisposableStack

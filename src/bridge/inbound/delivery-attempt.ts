@@ -28,7 +28,7 @@ type Deps = {
   finisher: RowFinisher
 }
 
-type AttemptJob = {
+export type AttemptJob = {
   row: InboxRow
   chat: EventChat | null
   target: HelpdeskTarget

@@ -1,6 +1,8 @@
 // Hears what the network reports: new inbox rows, names, and addresses that belong together.
 
 import type { InstanceName } from '../../core/ids.ts'
+import { factsOfEvent, subjectOfEvent } from '../../core/trace/traces.ts'
+import type { Traces } from '../../core/trace/traces.ts'
 import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../../core/network/reception.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
@@ -13,6 +15,7 @@ type Deps = {
   worker: Pick<InboxWorker, 'accept'>
   people: Pick<People, 'applyNames' | 'lookUp' | 'upsert'>
   metrics: Pick<InboundMetrics, 'received' | 'passedOver' | 'duplicate'>
+  traces: Pick<Traces, 'note'>
   log: Log
 }
 
@@ -25,9 +28,15 @@ export class InboundReception implements Reception {
   }
 
   onReceived(instance: InstanceName, rows: readonly ReceivedRow[]): void {
-    const { worker, metrics } = this.#deps
+    const { worker, metrics, traces } = this.#deps
     for (const { id, event, receivedAt } of rows) {
       metrics.received(instance, event)
+      const step = {
+        subject: subjectOfEvent(instance, event),
+        name: 'receive',
+        facts: factsOfEvent(instance, event),
+      } as const
+      traces.note(step, receivedAt)
       worker.accept({ id, instance, event, receivedAt, attempts: 0, kind: event.kind, lastError: null })
     }
   }

@@ -2,6 +2,8 @@
 
 import type { Chat } from '../../core/address.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import { factsOfEvent, subjectOfEvent } from '../../core/trace/traces.ts'
+import type { StepFacts, Traces } from '../../core/trace/traces.ts'
 import type { Statement } from '../../storage/engine/statement.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -16,11 +18,15 @@ type Deps = {
   /** Called when the helpdesk has a message of this chat. Must not throw and must return quickly. */
   onShown?: ChatShown | undefined
   epoch: () => number
+  traces: Pick<Traces, 'note'>
   clock: Clock
   log: Log
 }
 
 export type ChatShown = (instance: InstanceName, chat: Chat, destination: DestinationKey) => void
+
+/** What is known of a message that was posted, for the log. */
+type PostedFacts = { conversation?: number; message?: number | null; attempts?: number; bytes?: number | undefined }
 
 type Posted = { outcome: PostOutcome['outcome']; destination: DestinationKey }
 
@@ -52,7 +58,7 @@ export class RowFinisher {
   }
 
   /** The helpdesk has the message. The poster removes the row of a message that it has posted. */
-  async finishPosted(row: InboxRow, { outcome, destination }: Posted, facts: object): Promise<void> {
+  async finishPosted(row: InboxRow, { outcome, destination }: Posted, facts: PostedFacts): Promise<void> {
     const { inbox, epoch, metrics, onShown } = this.#deps
     const { id, instance, event } = row
     const result = outcome === 'posted' ? 'ok' : 'duplicate'
@@ -65,11 +71,14 @@ export class RowFinisher {
     onShown?.(instance, event.chat, destination)
   }
 
-  #log({ instance, event, receivedAt }: InboxRow, facts: object): void {
-    const { clock, log } = this.#deps
+  #log({ instance, event, receivedAt }: InboxRow, facts: PostedFacts & { result: RealtimeResult }): void {
+    const { clock, log, traces } = this.#deps
     const { kind, fromMe, chat } = event
     const about = { instance, kind, content: event.kind === 'message' ? event.content.type : undefined }
     const ms = clock.now() - receivedAt
     log.info({ ...about, from_me: fromMe, chat: chat.kind, ...facts, ms }, 'message from the network handled')
+    const { result: outcome, attempts: attempt, bytes } = facts
+    const known: StepFacts = { ...factsOfEvent(instance, event), outcome, attempt, bytes }
+    traces.note({ subject: subjectOfEvent(instance, event), name: 'shown', facts: known }, receivedAt)
   }
 }

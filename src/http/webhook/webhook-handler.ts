@@ -3,12 +3,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CallbackAges } from '../../bridge/outbound/accept/callback-ages.ts'
 import type { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
+import type { SendAnswer } from '../../bridge/outbound/accept/send-answer.ts'
 import type { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import type { ConversationEvents } from '../../bridge/outbound/conversation-events.ts'
 import type { Route } from '../../bridge/conversations/route.ts'
 import type { OutgoingCommand } from '../../core/helpdesk/callback.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { Traces } from '../../core/trace/traces.ts'
 import { namedInstance } from '../../core/helpdesk/operations-contact.ts'
 import { sentAt } from '../../downstream/signature.ts'
 import { sleep, withDeadline } from '../../lib/clock.ts'
@@ -29,6 +31,8 @@ type Callback<Kind extends OutgoingCommand['kind'] = OutgoingCommand['kind']> = 
   sentAt: number | null
 }
 
+type Arrival = Parameters<MessageAcceptor['send']>[1]
+
 type ReceivedCallback = { raw: Buffer; headers: IncomingHttpHeaders; waitedMs: number }
 
 const unknownAge = { sentMsAgo: null, writtenMsAgo: null }
@@ -45,6 +49,7 @@ type Deps = {
     text: string,
     destinationKey: DestinationKey,
   ) => Promise<void> | undefined
+  traces: Pick<Traces, 'during'>
   clock: Clock
   log: Log
 }
@@ -101,13 +106,28 @@ export class WebhookHandler {
   }
 
   async #send(route: Route, { command, sentAt }: Callback<'send'>, leftMs: number): Promise<WebhookAnswer> {
-    const { outbound, events, ages, clock } = this.#deps
+    const { events, ages, clock } = this.#deps
     const startedAt = clock.now()
     const { writtenAt } = command
     const age = route.destination ? ages.ageOf(route.destination.key, { sentAt, writtenAt }) : unknownAge
-    const answer = await outbound.send(route, { command, age }, leftMs)
+    const answer = await this.#traced(route, { command, age }, leftMs)
     if (answer.kind === 'sent' || answer.kind === 'queued') events.accepted(route, command, answer, startedAt)
     return answer
+  }
+
+  /** A callback that names no message, or that comes from an unknown helpdesk inbox, belongs to no trace. */
+  #traced(route: Route, arrival: Arrival, leftMs: number): Promise<SendAnswer> {
+    const { outbound, traces } = this.#deps
+    const { sender, destination } = route
+    const { messageId: id } = arrival.command
+    if (!destination || id === null) return outbound.send(route, arrival, leftMs)
+    const subject = { of: 'helpdesk', destination: destination.key, id } as const
+    const step = { subject, name: 'callback', facts: { instance: sender.name, direction: 'out' } } as const
+    return traces.during(step, async (facts) => {
+      const answer = await outbound.send(route, arrival, leftMs)
+      facts.outcome = answer.kind
+      return answer
+    })
   }
 
   /** Messages to the operations contact never reach the network or a counter. */

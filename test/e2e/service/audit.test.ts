@@ -5,6 +5,7 @@ import { assertRefused } from '../../harness/assertions.ts'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { sampleAudit } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
+import { packageVersion } from '../../harness/package-version.ts'
 
 type Entries = { entries: { id: number; action: string; instance: string }[] }
 
@@ -16,7 +17,7 @@ for (const engine of drawnEngines(import.meta.url)) {
       const [boot] = await entriesOf('')
       assert.deepEqual(
         { ...boot, id: 0, ts: '' },
-        { id: 0, ts: '', actor: 'system', action: 'backend.boot', instance: '', target: '0.65.0', metadata: {} },
+        { id: 0, ts: '', actor: 'system', action: 'backend.boot', instance: '', target: packageVersion, metadata: {} },
       )
       const audit = new AuditStore(service.database)
       await audit.append(sampleAudit({ action: 'instance.create', instance: 'a', ownerTag: 'x' }))

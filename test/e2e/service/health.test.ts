@@ -9,6 +9,7 @@ import { Bystander } from '../../harness/postgres-bystander.ts'
 import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
+import { packageVersion } from '../../harness/package-version.ts'
 
 type Health = {
   status: string
@@ -42,7 +43,7 @@ for (const engine of drawnEngines(import.meta.url)) {
       assert.ok(db.latency_ms < 2000 && db.age_ms < 5000, JSON.stringify(db))
       assert.deepEqual(body, {
         status: 'ok',
-        version: '0.65.0',
+        version: packageVersion,
         ts: new Date(clock.now()).toISOString(),
         uptime_seconds: 61,
         checks: {

@@ -9,11 +9,12 @@ import { ManualClock } from '../../harness/manual-clock.ts'
 import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
+import { packageVersion } from '../../harness/package-version.ts'
 
 test('version tells version, build and runtime', async () => {
   await using service = await Service.start()
   assert.deepEqual((await service.get('/api/version')).body, {
-    version: '0.65.0',
+    version: packageVersion,
     commit: readGitCommit(process.cwd()) ?? 'unknown',
     build_date: 'unknown',
     go_version: `node ${process.version}`,
@@ -225,7 +226,7 @@ describe('public stats', () => {
       tenants_total: 0,
       messages_in_total: 0,
       messages_out_total: 0,
-      version: '0.65.0',
+      version: packageVersion,
       last_updated: new Date(clock.now()).toISOString(),
     }
     assert.deepEqual(await ask(), first)

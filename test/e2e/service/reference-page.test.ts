@@ -10,6 +10,7 @@ import { exampleAnswer, exampleBody, examplePath } from '../../../src/http/refer
 import type { Example } from '../../../src/http/reference/examples.ts'
 import { openBrowser, withoutBrowser } from '../../harness/browser.ts'
 import { Service } from '../../harness/service.ts'
+import { packageVersion } from '../../harness/package-version.ts'
 
 /** Checks examples in the way in which the service checks requests. Returns what is wrong, or nothing. */
 async function wrongIn(examples: readonly (Example & { name: string })[]): Promise<string[]> {
@@ -125,7 +126,7 @@ describe('the reference page', () => {
         view.on('console', (message) => problems.push(message.text()))
         view.on('response', (answer) => answer.status() >= 400 && problems.push(`${answer.url()}: ${answer.status()}`))
         await view.goto(`${service.app.url}/static/reference.html`)
-        assert.equal(await view.title(), 'Causeway 0.65.0 · API reference')
+        assert.equal(await view.title(), `Causeway ${packageVersion} · API reference`)
         const whole = await view.locator('html').evaluate((root: { scrollWidth: number }) => root.scrollWidth)
         assert.equal(whole, width, 'no part is wider than the screen')
         await view.getByRole('navigation').getByText('/instances/{name}/qr').click()

@@ -3,6 +3,8 @@
 import type { Destination } from '../../../core/downstream.ts'
 import type { RowId } from '../../../core/ids.ts'
 import { maxWaiting } from '../../../core/outbox.ts'
+import { subjectOfRow } from '../../../core/trace/traces.ts'
+import type { Traces } from '../../../core/trace/traces.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Fingerprints } from '../../../guard/fingerprints.ts'
 import type { Pace } from '../../../guard/pace.ts'
@@ -35,6 +37,7 @@ type Deps = {
   fingerprints: Pick<Fingerprints, 'matches'>
   onStep: (step: SendStep) => Promise<void>
   newId: () => RowId
+  traces: Pick<Traces, 'note'>
 }
 
 export type Message = {
@@ -94,7 +97,7 @@ export class MessageStorage {
     deadline: Deadline,
     enqueue: Enqueue<'accepted' | 'full' | 'duplicate' | S>,
   ): Promise<'accepted' | SendAnswer | S> {
-    const { worker, onStep } = this.#deps
+    const { worker, onStep, traces } = this.#deps
     const { row, prepared, listener, turn } = message
     const stored = Promise.withResolvers<boolean>()
     const opened = openedRow(row)
@@ -105,6 +108,8 @@ export class MessageStorage {
       const refusal = await this.#commit(message, deadline, () => enqueue(claim))
       if (refusal !== undefined) return refusal
       isAccepted = true
+      const facts = { instance: row.instance, direction: 'out', kind: row.kind } as const
+      traces.note({ subject: subjectOfRow(row), name: 'accept', facts }, row.createdAt)
       await onStep('accepted')
       stored.resolve(true)
     } finally {

@@ -1,7 +1,10 @@
 // Makes one attempt to send an outbox row, or returns what the row must wait for.
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { NetworkSession } from '../../../core/network.ts'
 import { hasFiles } from '../../../core/outbox.ts'
+import { subjectOfRow } from '../../../core/trace/traces.ts'
+import type { Traces } from '../../../core/trace/traces.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import { doubledMs } from '../../../lib/backoff.ts'
 import type { WorkOutcome } from '../../../lib/queues/chat-queues.ts'
@@ -37,6 +40,7 @@ type Deps = {
   pace: Pick<Pace, 'acquire'>
   outcomes: Pick<RowOutcomes, 'notify' | 'fail' | 'stopListening'>
   accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf'>
+  traces: Pick<Traces, 'during'>
   clock: Clock
   log: Log
 }
@@ -89,25 +93,25 @@ export class RowAttempts {
   }
 
   async #send(row: OpenOutboxRow, { slots, signal }: Attempt): Promise<WorkOutcome> {
-    const { sender, accounts } = this.#deps
+    const { accounts } = this.#deps
     const leave = await slots[hasFiles(row.payload) ? 'files' : 'texts'].enter(signal)
     try {
       const session = accounts.sessionOf(row.instance)
       if (!session) return 'wait'
-      return await this.#conclude(row, await sender.send(row, session, signal), signal)
+      return await this.#conclude(row, await this.#sendRow(row, session, signal), signal)
     } finally {
       leave()
     }
   }
 
   async #sendImmediately(row: OpenOutboxRow, immediate: SendWhenStored, attempt: Attempt): Promise<WorkOutcome> {
-    const { sender, transitions, accounts, outcomes } = this.#deps
+    const { transitions, accounts, outcomes } = this.#deps
     const { slots, signal } = attempt
     const leave = await slots.texts.enter(signal)
     try {
       const session = signal.aborted ? undefined : accounts.sessionOf(row.instance)
       // The message is encrypted while its row is stored, so that one commit can hold the row and the changed keys.
-      const outcome = session && (await sender.send(row, session, signal, immediate))
+      const outcome = session && (await this.#sendRow(row, session, signal, immediate))
       if (!(await immediate.stored)) {
         outcomes.stopListening(row.id)
         return 'done'
@@ -120,6 +124,22 @@ export class RowAttempts {
       leave()
     }
     return this.#sendInTurn(undefined, attempt)
+  }
+
+  #sendRow(
+    row: OpenOutboxRow,
+    session: NetworkSession,
+    signal: AbortSignal,
+    immediate?: SendWhenStored,
+  ): Promise<SendOutcome> {
+    const { sender, traces } = this.#deps
+    const { instance, kind } = row
+    const facts = { instance, direction: 'out', kind, attempt: row.attempts + 1 } as const
+    return traces.during({ subject: subjectOfRow(row), name: 'send', facts }, async (known) => {
+      const outcome = await sender.send(row, session, signal, immediate)
+      known.outcome = outcome.kind
+      return outcome
+    })
   }
 
   async #conclude(row: OpenOutboxRow, outcome: SendOutcome, signal: AbortSignal): Promise<WorkOutcome> {

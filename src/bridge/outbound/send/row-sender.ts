@@ -9,6 +9,7 @@ import type { ChatId, InstanceName, Jid } from '../../../core/ids.ts'
 import type { NetworkSession, Sent } from '../../../core/network.ts'
 import type { OutgoingContent } from '../../../core/network/outgoing-content.ts'
 import type { OutboxPart, PartState } from '../../../core/outbox.ts'
+import type { Traces } from '../../../core/trace/traces.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
@@ -49,6 +50,7 @@ type Deps = {
   restrictions: Pick<Restrictions, 'record'>
   metrics: Pick<OutboundMetrics, 'acknowledged' | 'strike'>
   pace: Pick<Pace, 'acquire'>
+  traces: Pick<Traces, 'within'>
   clock: Clock
   onStep: (step: SendStep) => Promise<void>
 }
@@ -197,7 +199,10 @@ export class RowSender {
     sending.catch(ignoreRejection)
     // When the row was not stored, the session may take its time: this attempt ends at once.
     const sent = stored ? stored.then(() => sending) : sending
-    return withDeadline(this.#deps.clock, sendDeadlineMs, orAbort(sent, signal, closed), late)
+    const { traces, clock } = this.#deps
+    return traces.within('network send', { content: content.type }, () =>
+      withDeadline(clock, sendDeadlineMs, orAbort(sent, signal, closed), late),
+    )
   }
 
   async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: SentPiece): Promise<void> {

@@ -104,6 +104,7 @@ export class SentRecords {
       ad: null,
       secret: sent.secret ?? null,
       isDirect: true,
+      queueId: row.id,
     }
   }
 

@@ -5,6 +5,7 @@ import type { Destination, HelpdeskInbox } from '../../../core/downstream.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import { highestTick, isHigher, longestTickPauseMs, lowestTick } from '../../../core/tick.ts'
 import type { Tick } from '../../../core/tick.ts'
+import type { TraceSubject, Traces } from '../../../core/trace/traces.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { DueTick, TickedMessage, TickedPart, TickStore } from '../../../storage/stores/messages/tick-store.ts'
@@ -21,6 +22,7 @@ type Deps = {
   targetOf: TargetOf
   changes: Pick<OwnChanges, 'begun' | 'planned'>
   counts: Pick<TickCounts, 'ended' | 'failed'>
+  traces: Pick<Traces, 'during'>
   clock: Clock
   log: Log
 }
@@ -36,6 +38,15 @@ const lookMs = 10_000
 function missingTick({ parts, isSent }: TickedMessage): Tick | null {
   const reported = isSent ? lowestTick(parts.map((part) => part.reported)) : null
   return isHigher(reported, highestTick(parts.map(({ ticked }) => ticked))) ? reported : null
+}
+
+/** Null for a direct message: its trace is that of its row in the outbox, which the message map does not name. */
+function subjectOf(
+  { instance, destination, messageId }: DueTick,
+  { echoOf, hasRow }: TickedMessage,
+): TraceSubject | null {
+  if (echoOf !== null) return { of: 'network', instance, id: echoOf }
+  return hasRow ? { of: 'helpdesk', destination, id: messageId } : null
 }
 
 export class TickSetter {
@@ -58,7 +69,7 @@ export class TickSetter {
       counts.ended(due.instance, parts, 'ok')
       return
     }
-    const failure = await this.#set(due, tick)
+    const failure = await this.#traced(due, message, tick)
     if (failure) return this.#afterFailure(due, parts, failure)
     const lookAt = clock.now() + lookMs
     await store.ticked(due, parts, tick, lookAt)
@@ -67,7 +78,21 @@ export class TickSetter {
   }
 
   /** Undefined after a success. */
-  async #set({ instance, destination, conversationId, messageId }: DueTick, tick: Tick) {
+  #traced(due: DueTick, message: TickedMessage, tick: Tick): Promise<DownstreamError | undefined> {
+    const subject = subjectOf(due, message)
+    if (!subject) return this.#set(due, tick)
+    const facts = { instance: due.instance, direction: 'out', kind: tick } as const
+    return this.#deps.traces.during({ subject, name: 'tick', facts }, async (known) => {
+      const failure = await this.#set(due, tick)
+      known.outcome = failure?.failure ?? 'ok'
+      return failure
+    })
+  }
+
+  async #set(
+    { instance, destination, conversationId, messageId }: DueTick,
+    tick: Tick,
+  ): Promise<DownstreamError | undefined> {
     const { targetOf, changes } = this.#deps
     try {
       const target = await targetOf(instance)

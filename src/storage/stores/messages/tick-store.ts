@@ -40,8 +40,15 @@ export type TickedPart = {
   ticked: Tick | null
   tickAt: number | null
 }
-/** `isSent`: every part of the message was sent. */
-export type TickedMessage = { parts: TickedPart[]; isSent: boolean }
+export type TickedMessage = {
+  parts: TickedPart[]
+  /** Every part of the message was sent. */
+  isSent: boolean
+  /** The outbox has a row that names the message. */
+  hasRow: boolean
+  /** The id of a message that the owner wrote on the phone; null when the service sent the message. */
+  echoOf: NetworkMessageId | null
+}
 
 const targetColumns = [
   'id',
@@ -129,6 +136,8 @@ export class TickStore {
         reportedAt: reported_at ?? 0,
       })),
       isSent: newest === undefined || newest.status === 'sent',
+      hasRow: newest !== undefined,
+      echoOf: found.find(({ direction }) => direction === 'echo')?.network_id ?? null,
     }
   }
 
@@ -206,7 +215,7 @@ function toTarget(row: Pick<Selectable<MessageMapTable>, (typeof targetColumns)[
 export function partsOf({ query }: Database, destination: DestinationKey, messageId: number) {
   return query
     .selectFrom('message_map')
-    .select(['id', 'reported', 'reported_at', 'ticked', 'tick_at'])
+    .select(['id', 'network_id', 'direction', 'reported', 'reported_at', 'ticked', 'tick_at'])
     .where('destination', '=', destination)
     .where('message_id', '=', messageId)
     .where('direction', '<>', 'in')

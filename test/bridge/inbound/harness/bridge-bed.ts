@@ -1,5 +1,6 @@
 // The inbound bridge with a real database, a clock that a test moves, and a scripted helpdesk and network.
 
+import { noTraces } from '../../../../src/core/trace/traces.ts'
 import type { Readable } from 'node:stream'
 import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
 import type { Identities } from '../../../../src/bridge/inbound/destination-router.ts'
@@ -216,6 +217,7 @@ export class BridgeBed {
       },
       identities: probedIdentities(downstream),
       metrics,
+      traces: noTraces,
       ...(this.#options.lateCommitMs !== undefined && { lateCommitMs: this.#options.lateCommitMs }),
       usage: new Usage({ store: new UsageStore(database), clock }),
     })

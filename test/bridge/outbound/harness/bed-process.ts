@@ -1,5 +1,6 @@
 // What one process of the service consists of in the outbound bed: both directions of the bridge on one database.
 
+import { noTraces } from '../../../../src/core/trace/traces.ts'
 import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
 import type { InboundSet } from '../../../../src/app/inbound/create-inbound.ts'
 import { createOutbound } from '../../../../src/app/outbound/create-outbound.ts'
@@ -50,7 +51,7 @@ export class BedProcess {
     const routing = new Routing({ tenants, standard: config.downstream, identities, secrets })
     const base = { config, clock, log: logs.log, database, epoch: () => 1, metrics: this.metrics, usage: this.usage }
     const settingsOf = createSettingsOf(config, { find: (name) => accounts.find(name) })
-    const both = { ...base, settingsOf, routing, identities, downstream: helpdesk }
+    const both = { ...base, traces: noTraces, settingsOf, routing, identities, downstream: helpdesk }
     this.inbound = createInbound({
       callOutcomeOf: () => Promise.resolve(undefined),
       ...both,

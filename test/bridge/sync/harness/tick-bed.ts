@@ -1,6 +1,7 @@
 // The parts that carry receipts, on a real database, with a scripted helpdesk and a clock that stands still.
 
 import type { MessageStatus } from '../../../../src/core/helpdesk/message.ts'
+import { noTraces } from '../../../../src/core/trace/traces.ts'
 import type { Receipt } from '../../../../src/core/realtime.ts'
 import { OwnChanges } from '../../../../src/bridge/conversations/own-changes.ts'
 import type { OwnRead } from '../../../../src/bridge/sync/ticks/own-reads.ts'
@@ -65,7 +66,7 @@ export class TickBed {
     const helpdesk = { setStatus: this.#setStatus.bind(this), markSeen: done, markUnread: done }
     // An instance is named after its destination.
     const targetOf = (instance: string) => Promise.resolve({ destination: { key: instance }, helpdesk })
-    const setter = new TickSetter({ store: ticks, targetOf, changes, counts, clock, log: silentLog })
+    const setter = new TickSetter({ store: ticks, targetOf, changes, counts, traces: noTraces, clock, log: silentLog })
     const start = () => void this.worker.run()
     const dueStore = {
       due: (...query: Parameters<typeof ticks.due>) => {
