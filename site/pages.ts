@@ -44,10 +44,11 @@ export function findUnlisted(): string[] {
   return documents.flatMap(findDocuments).filter((source) => !listed.has(source))
 }
 
+/** A misspelt entry finds nothing; its document is then unlisted, which a test names. */
 function findDocuments(pattern: string): string[] {
-  const found = globSync(pattern).map((file) => file.replaceAll('\\', '/'))
-  if (found.length === 0) throw new Error(`site/navigation.json names ${pattern}, but there is no such document`)
-  return found.sort()
+  return globSync(pattern)
+    .map((file) => file.replaceAll('\\', '/'))
+    .sort()
 }
 
 function readPage(source: string): Page {
