@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { EngineName } from '../../src/storage/database.ts'
+import { withoutBrowser } from './browser.ts'
 import { engines, newLocation, templates } from './databases.ts'
 import { freePort } from './free-port.ts'
 import { silentLog } from './logs.ts'
@@ -22,6 +23,8 @@ const roomForPostgres = 4 * 1024 ** 3
 export async function globalSetup(): Promise<void> {
   // Some hundred processes load the same modules: each is compiled once.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
+  // Once for the run, whichever files it has.
+  if (withoutBrowser !== false) process.stdout.write(`The tests in a browser are skipped: ${withoutBrowser}.\n`)
   if (engines.includes('postgres')) await startPostgres()
   for (const engine of engines) await makeTemplate(engine)
 }

@@ -19,10 +19,14 @@ declare module 'fastify' {
     actor: Caller
     /** Null unless the cookie is what lets the request in. */
     dashboardSession: DashboardSession | null
+    /** The route is also served to callers without a token and without a cookie, and this is one. */
+    isAnonymous: boolean
   }
   interface FastifyContextConfig {
     /** Served without a token. The route declares it, so that no spelling of a path can look exempt. */
     public?: true
+    /** Also served without a token and without a cookie. A wrong one is refused. */
+    anonymous?: true
     /** Never refused for load or rate: a refusal would fail an agent's message or hide the state from the operator. */
     unlimited?: true
     /** The handler gets the bytes as they came: it checks a signature over them. */
@@ -37,11 +41,15 @@ type Authenticate = (request: FastifyRequest, reply: FastifyReply) => void
 export function createAuthentication(app: HttpApp, access: Access, publicUrl: string | null): Authenticate {
   app.decorateRequest('actor', 'api')
   app.decorateRequest('dashboardSession', null)
+  app.decorateRequest('isAnonymous', false)
   if (!access) return refuseStrangers(publicUrl)
   const { token, sessions } = access
   return (request, reply) => {
-    if (request.routeOptions.config.public) return
+    const { config } = request.routeOptions
+    if (config.public) return
     const given = readBearer(request.headers.authorization)
+    request.isAnonymous = config.anonymous === true && given === undefined && !hasSessionCookie(request)
+    if (request.isAnonymous) return
     if (given === undefined) admitSession(sessions, request, reply)
     else if (!token.matches(given)) throw unauthorized(sendToken)
   }
@@ -67,6 +75,10 @@ function admitSession(sessions: DashboardSessions, request: FastifyRequest, repl
   void reply.header('cache-control', 'no-store')
   if (!renewed) return
   void reply.header('set-cookie', writeSessionCookie(sessions.format(renewed), request.protocol === 'https'))
+}
+
+function hasSessionCookie({ headers }: FastifyRequest): boolean {
+  return readSessionCookies(headers.cookie).length > 0
 }
 
 function findSession(sessions: DashboardSessions, { headers, routeOptions, url }: FastifyRequest): DashboardSession {

@@ -13,6 +13,8 @@ const cookieRule =
   'The dashboard: POST /api/session gives the cookie. It counts only for requests of our own pages; all but GET and HEAD ' +
   `need the headers Origin and ${dashboardHeader}: 1.`
 
+const credentials = [{ bearer: [] }, { session: [] }]
+
 export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -44,14 +46,19 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
           session: { type: 'apiKey', in: 'cookie', name: sessionCookieName, description: cookieRule },
         },
       },
-      security: [{ bearer: [] }, { session: [] }],
+      security: credentials,
     },
     // A route declares once whether it is public and what it takes; the document shows what follows from that.
     transform: ({ schema, url, route }) => {
       const response = { ...errorResponses(commonStatuses(route)), ...(schema.response as object | undefined) }
-      const { form, public: isPublic } = route.config ?? {}
+      const { form, public: isPublic, anonymous } = route.config ?? {}
       const body = form && { body: form, consumes: ['multipart/form-data'] }
-      return { url, schema: { ...schema, ...body, response, ...(isPublic && { security: [] }) } }
+      const security = {
+        ...(isPublic && { security: [] }),
+        // An empty requirement says that the others are optional.
+        ...(anonymous && { security: [...credentials, {}] }),
+      }
+      return { url, schema: { ...schema, ...body, response, ...security } }
     },
   })
   const open = { config: { public: true as const }, schema: { hide: true } }

@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Caller } from '../../core/audit.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
@@ -27,9 +28,15 @@ const SignIn = Type.Object(
 const SignedIn = Type.Object({ expires_at: Timestamp }, { title: 'SignedIn' })
 const Session = Type.Object(
   {
-    actor: Type.Union([Type.Literal('api'), Type.Literal('dashboard')], {
-      description: 'dashboard: the request has the cookie. api: it has the token, or the service needs none',
-    }),
+    actor: nullable(
+      Type.Unsafe<Caller>({
+        type: 'string',
+        enum: ['api', 'dashboard'],
+        description:
+          'dashboard: the request has the cookie. api: it has the token, or the service needs none. ' +
+          'null: it has neither, so the caller must sign in',
+      }),
+    ),
     expires_at: nullable(Timestamp),
   },
   { title: 'Session' },
@@ -45,16 +52,22 @@ export function addSessionRoutes(app: HttpApp, access: Access, clock: Clock): vo
   app.get(
     '/api/session',
     {
+      // The dashboard asks this first. A refusal would show as an error in the browser of every visitor.
+      config: { anonymous: true },
       schema: {
         ...about(
           'getSession',
           'Who the caller is',
-          'expires_at is null unless the request has the cookie of a session.',
+          'A caller without a token and without a cookie gets actor null; a wrong token and an ended session are refused. ' +
+            'expires_at is null unless the request has the cookie of a session.',
         ),
         response: { 200: Session },
       },
     },
-    ({ actor, dashboardSession: session }) => ({ actor, expires_at: session && expiryOf(session) }),
+    ({ actor, isAnonymous, dashboardSession: session }) => ({
+      actor: isAnonymous ? null : actor,
+      expires_at: session && expiryOf(session),
+    }),
   )
   app.delete(
     '/api/session',

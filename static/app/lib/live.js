@@ -84,7 +84,7 @@ function open() {
 
 /** The browser does not tell why the stream was refused. If the session has ended, this request tells the dashboard. */
 async function retryLater() {
-  const found = await get('session').then(
+  const found = await get('version').then(
     () => /** @type {const} */ ('refused'),
     () => /** @type {const} */ ('lost'),
   )

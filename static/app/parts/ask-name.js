@@ -15,10 +15,14 @@ export function AskName({ name, title, consequence, confirm, onConfirm, onCancel
   const [typed, setTyped] = useState('')
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   useEffect(() => {
-    const before = /** @type {HTMLElement | null} */ (document.activeElement)
-    dialog.current?.showModal()
-    // The browser gives the focus back when a dialog is closed, but this one is removed.
-    return () => before?.focus()
+    const before = document.activeElement
+    const shown = dialog.current
+    shown?.showModal()
+    // The dialog is removed, and only one that is closed gives the focus back by itself.
+    return () => {
+      shown?.close()
+      if (before instanceof HTMLElement) before.focus()
+    }
   }, [])
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()

@@ -12,6 +12,9 @@ import { Frame } from './frame.js'
 /** open: the service needs no token. @typedef {'in' | 'out' | 'open'} Access */
 /** @typedef {import('../lib/use-load.js').Loaded<Access>} LoadedAccess */
 
+/** What the actor of a session may see. */
+const accessOf = /** @type {const} */ ({ dashboard: 'in', api: 'open', none: 'out' })
+
 export function Dashboard() {
   const [language, setLanguage] = useState(firstLanguage())
   useEffect(() => {
@@ -52,7 +55,7 @@ function useAccess() {
   const setAccess = (/** @type {Access} */ data) => setState({ data, error: null })
   const reload = () => {
     get('session').then(
-      (session) => setAccess(/** @type {{ actor: string }} */ (session).actor === 'dashboard' ? 'in' : 'open'),
+      (session) => setAccess(accessOf[/** @type {{ actor: keyof typeof accessOf }} */ (session).actor ?? 'none']),
       (error) => {
         if (!(error instanceof ApiError && error.status === 401)) setState({ data: null, error })
       },

@@ -1,8 +1,10 @@
-// Modules of the pages that need no browser: the instances of the overview, and the rule for names.
+// Modules of the pages that need no browser: the instances of the overview, and rules that the API has, too.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { instanceNamePattern } from '../../../src/core/instance.ts'
+import { longestHistoryDays } from '../../../src/core/jobs/history-jobs.ts'
+import { lifecycleEvents } from '../../../src/core/lifecycle/lifecycle.ts'
 
 type Row = { name: string; state: string; parked: number; ban_level: string; outbox_pending: number }
 type Store = {
@@ -20,6 +22,9 @@ const { RowStore } = (await moduleOf('overview/row-store.js')) as { RowStore: ne
 const { isInstanceName } = (await moduleOf('new-instance/instance-name.js')) as {
   isInstanceName: (name: string) => boolean
 }
+
+const subscribers = (await moduleOf('instance/subscribers/lifecycle-events.js')) as { lifecycleEvents: string[] }
+const { mostHistoryDays } = (await moduleOf('instance/settings/history-days.js')) as { mostHistoryDays: number }
 
 const row = (name: string, more: Partial<Row> = {}): Row => {
   return { name, state: 'ready', parked: 0, ban_level: 'ok', outbox_pending: 0, ...more }
@@ -96,4 +101,12 @@ test('the wizard accepts the same names as the API', () => {
     ...signs.map((sign) => `a${sign}b`),
   ]
   for (const name of names) assert.equal(isInstanceName(name), ofApi.test(name), JSON.stringify(name))
+})
+
+test('the fields of a subscriber offer every lifecycle event', () => {
+  assert.deepEqual(subscribers.lifecycleEvents.toSorted(), lifecycleEvents.toSorted())
+})
+
+test('the days of history have the bound of the API', () => {
+  assert.equal(mostHistoryDays, longestHistoryDays)
 })

@@ -64,7 +64,7 @@ describe('the page of an instance', { skip: withoutBrowser }, () => {
   })
 
   test('saves changed settings only, and shows the sentence of a refusal', async () => {
-    await using world = await AgentWorld.open()
+    await using world = await AgentWorld.open({ environment: { SERVICE_HISTORY_IMPORT_ENABLED: 'true' } })
     await world.patch('n0', {
       network_proxy: 'socks5://user:hidden@127.0.0.1:9',
       ignore_jids: ['5511977776666@s.whatsapp.net'],
@@ -77,12 +77,17 @@ describe('the page of an instance', { skip: withoutBrowser }, () => {
     assert.doesNotMatch(await settings.innerHTML(), /hidden|5511977776666/)
     await settings.getByLabel('Messages per minute, at most').fill('7')
     await settings.getByLabel('Calls are rejected').selectOption({ label: 'Yes' })
+    await settings.getByLabel('Import the history').check()
+    await settings.getByLabel('Days of history').fill('5')
     await save.click()
     await settings.getByText('Saved.').waitFor()
     const stored = (await world.detail('n0')) as unknown as Record<string, unknown>
     assert.deepEqual([stored['outgoing_rate_limit'], stored['reject_calls']], [7, true])
+    assert.partialDeepStrictEqual(stored['history'], { enabled: true, days: 5 })
     assert.equal(stored['network_proxy'], 'socks5://127.0.0.1:9', 'the proxy stays')
-    await section(view.page, 'Audit log').getByText('fields: outgoing_rate_limit').waitFor()
+    await section(view.page, 'Audit log')
+      .getByText(/fields: .*outgoing_rate_limit/)
+      .waitFor()
     view.assertNoProblems()
 
     await settings.getByLabel('Proxy of its own').fill('nonsense')

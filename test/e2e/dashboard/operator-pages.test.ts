@@ -7,9 +7,13 @@ import type { Page } from 'playwright-core'
 import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
 import { withoutBrowser } from '../../harness/browser.ts'
+import { engines } from '../../harness/databases.ts'
 import { usageBatch } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
+import { ImportWorld } from '../history/harness/import-world.ts'
 import { DashboardView } from './harness/dashboard-view.ts'
+
+const withoutPostgres = !engines.includes('postgres') && 'TEST_ENGINES leaves PostgreSQL out'
 
 /** Presses the button and gives the text of the file that comes. */
 async function fileOf(page: Page, button: string): Promise<{ name: string; text: string }> {
@@ -75,6 +79,21 @@ describe('the pages of an operator', { skip: withoutBrowser }, () => {
     await job.getByText('Looked at').waitFor()
     // A repair is a dry run unless it is told otherwise.
     await job.getByText('Dry run: nothing is changed.').waitFor()
+    view.assertNoProblems()
+  })
+
+  test('a job that runs is cancelled only after a question', async () => {
+    await using bed = await ImportWorld.open()
+    await using view = await DashboardView.open(bed.world, '/jobs')
+    const id = await bed.start()
+    const job = view.page.getByRole('article')
+    await job.getByText('Running').waitFor()
+    await job.getByRole('button', { name: 'Cancel the job' }).click()
+    assert.equal((await bed.job(id)).ended_at, null, 'the first press only asks')
+    await job.getByRole('button', { name: 'Cancel it now' }).click()
+    await job.getByText('Cancelled').waitFor()
+    assert.equal((await bed.job(id)).status, 'cancelled')
+    assert.equal(await job.getByRole('button').count(), 0)
     view.assertNoProblems()
   })
 
@@ -148,4 +167,18 @@ describe('the pages of an operator', { skip: withoutBrowser }, () => {
     assert.ok('versions' in (JSON.parse(text) as object))
     view.assertNoProblems()
   })
+
+  test(
+    'with PostgreSQL the page of settings names pg_dump instead of a button',
+    { skip: withoutPostgres },
+    async () => {
+      await using service = await Service.start({ engine: 'postgres' })
+      await using view = await DashboardView.open({ service }, '/settings')
+      const backups = view.page.getByRole('region', { name: 'Backups' })
+      await backups.getByText('pg_dump').waitFor()
+      assert.equal(await backups.getByRole('button').count(), 0)
+      await view.page.getByText('PostgreSQL').first().waitFor()
+      view.assertNoProblems()
+    },
+  )
 })

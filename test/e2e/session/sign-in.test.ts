@@ -115,6 +115,23 @@ describe('five wrong tokens a minute', () => {
   })
 })
 
+describe('the question who the caller is', () => {
+  test('is answered without credentials, and refused with wrong ones', async () => {
+    await using service = await Service.start()
+    const visitor = new DashboardVisitor(service.app.url)
+    const ask = (headers: Record<string, string | null> = {}) => visitor.get('/api/session', headers)
+    const stranger = { actor: null, expires_at: null }
+    assert.deepEqual((await ask()).body, stranger)
+    assert.deepEqual((await ask({ cookie: 'another=1' })).body, stranger)
+    assert.deepEqual((await ask({ authorization: 'Basic YTpi' })).body, stranger)
+    const known = await ask({ authorization: `Bearer ${apiToken}` })
+    assert.deepEqual(known.body, { actor: 'api', expires_at: null })
+    assertRefused(await ask({ authorization: 'Bearer wrong' }), 'SERVICE_UNAUTHORIZED', /Bearer/)
+    assertRefused(await ask({ cookie: 'causeway_session=x' }), 'SERVICE_UNAUTHORIZED', /sign in again/)
+    assertRefused(await ask({ cookie: 'causeway_session=' }), 'SERVICE_UNAUTHORIZED')
+  })
+})
+
 describe('a session', () => {
   test('goes on while it is used, and ends 12 hours after that', async () => {
     const clock = new ManualClock()
@@ -161,7 +178,7 @@ describe('a session', () => {
     assert.deepEqual(answer.body, { message: 'signed out' })
     assert.deepEqual(cookiesOf(answer), ['causeway_session=; HttpOnly; SameSite=Strict; Path=/api; Max-Age=0'])
     assert.equal(visitor.cookie, '')
-    assertRefused(await visitor.get('/api/session'), 'SERVICE_UNAUTHORIZED', /Bearer/)
+    assert.deepEqual((await visitor.get('/api/session')).body, { actor: null, expires_at: null })
     assertRefused(await visitor.get('/api/session', { cookie: copy }), 'SERVICE_UNAUTHORIZED', /sign in again/)
     assert.equal((await other.get('/api/session')).status, 200)
     assertRefused(await visitor.request('DELETE', '/api/session'), 'SERVICE_UNAUTHORIZED')
@@ -203,7 +220,7 @@ describe('without a token configured', () => {
     const across = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     assertRefused(await ask('POST', '/api/backup', across), 'SERVICE_UNAUTHORIZED', /another site/)
     assertRefused(await ask('GET', '/api/instances', across), 'SERVICE_UNAUTHORIZED', /another site/)
-    assert.deepEqual((await service.get('/api/backups')).body, { backups: [] })
+    assert.deepEqual((await service.get('/api/backups')).body, { backups: [], making_since: null })
     const rebound = await requestRaw(service.app.url, {
       ...{ path: '/api/instances', headers: { host: 'evil.example', 'x-forwarded-host': 'localhost' } },
     })

@@ -44,6 +44,6 @@ function detailsOf(metadata) {
 
 /** @param {unknown} value */
 function wordOf(value) {
-  if (Array.isArray(value)) return value.join(' ')
+  if (Array.isArray(value)) return value.join(' ') || '–'
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

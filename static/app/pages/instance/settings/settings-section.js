@@ -4,6 +4,7 @@ import { html } from '../../../lib/html.js'
 import { useTexts } from '../../../lib/languages.js'
 import { Loaded } from '../../../parts/loaded.js'
 import { Section } from '../../../parts/section.js'
+import { HistoryFields } from './history-fields.js'
 import { OwnFields } from './own/own-fields.js'
 import { RouteFields } from './route-fields.js'
 import { SaveBar } from './save-bar.js'
@@ -26,7 +27,10 @@ export function SettingsSection(props) {
         const values = { ...stored, ...draft }
         return html`<form onSubmit=${submit}>
           <div class="columns">
-            <${RouteFields} stored=${stored} draft=${draft} change=${change} />
+            <div>
+              <${RouteFields} stored=${stored} draft=${draft} change=${change} />
+              <${HistoryFields} history=${values.history} change=${change} />
+            </div>
             <${OwnFields} stored=${stored} values=${values} change=${change} />
           </div>
           <${SaveBar} isEmpty=${Object.keys(draft).length === 0} ...${outcome} />

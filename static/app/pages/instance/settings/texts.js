@@ -19,6 +19,10 @@ export const texts = {
     proxy: 'Proxy of its own',
     proxyHint: 'For example socks5://user:password@host:1080. It is stored and not shown again.',
     removeProxy: 'Remove {proxy}, and use the proxy of the service',
+    history: 'Import the history',
+    historyHint: 'When the account is linked, the phone is asked for its older messages.',
+    historyDays: 'Days of history',
+    historyDaysHint: 'From 1 to {most}.',
   },
   'pt-BR': {
     title: 'Configurações',
@@ -37,6 +41,10 @@ export const texts = {
     proxy: 'Proxy próprio',
     proxyHint: 'Por exemplo socks5://usuario:senha@host:1080. É guardado e não é mostrado de novo.',
     removeProxy: 'Remover {proxy} e usar o proxy do serviço',
+    history: 'Importar o histórico',
+    historyHint: 'Quando a conta é vinculada, pede-se ao telefone as mensagens antigas.',
+    historyDays: 'Dias de histórico',
+    historyDaysHint: 'De 1 a {most}.',
   },
   es: {
     title: 'Ajustes',
@@ -55,5 +63,9 @@ export const texts = {
     proxy: 'Proxy propio',
     proxyHint: 'Por ejemplo socks5://usuario:clave@host:1080. Se guarda y no se muestra de nuevo.',
     removeProxy: 'Quitar {proxy} y usar el proxy del servicio',
+    history: 'Importar el historial',
+    historyHint: 'Cuando se vincula la cuenta, se piden al teléfono sus mensajes antiguos.',
+    historyDays: 'Días de historial',
+    historyDaysHint: 'Entre 1 y {most}.',
   },
 }

@@ -10,7 +10,7 @@ import { useEffect, useRef, useState } from '../../../vendor/hooks.js'
  * @typedef {{
  *   owner_tag: string, inbox_id: number, spamguard_enabled: boolean, outgoing_rate_limit: number | null,
  *   network_proxy: string | null, events_webhook_url: string, events_webhook_subscribers: Subscriber[],
- *   ignore_jids: string[] | null, header_template: string | null, [field: string]: unknown,
+ *   history: { enabled: boolean, days: number }, ignore_jids: string[] | null, header_template: string | null, [field: string]: unknown,
  * }} Settings
  */
 /** Undefined takes a change back. */

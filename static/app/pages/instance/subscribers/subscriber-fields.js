@@ -3,25 +3,10 @@
 import { html } from '../../../lib/html.js'
 import { fill, useTexts } from '../../../lib/languages.js'
 import { Field, valueOf } from '../../../parts/field.js'
+import { lifecycleEvents } from './lifecycle-events.js'
 import { texts } from './texts.js'
 
 /** @typedef {import('../settings/use-draft.js').Subscriber} Subscriber */
-
-const events = [
-  'paired',
-  'connected',
-  'disconnected',
-  'unreachable',
-  'reconnected',
-  'logged_out',
-  'qr_generated',
-  'spam_blocked',
-  'ban_risk',
-  'strike',
-  'outgoing_expired',
-  'backend_started',
-  'backend_restarting',
-]
 
 /**
  * @param {{
@@ -50,11 +35,11 @@ export function SubscriberFields({ number, subscriber, change, remove }) {
     <//>
     <details>
       <summary>
-        ${chosen.length === 0 ? t.allEvents : fill(t.someEvents, { count: chosen.length, all: events.length })}
+        ${chosen.length === 0 ? t.allEvents : fill(t.someEvents, { count: chosen.length, all: lifecycleEvents.length })}
       </summary>
       <p class="hint">${t.eventsHint}</p>
       <div class="boxes">
-        ${events.map(
+        ${lifecycleEvents.map(
           (event) =>
             html`<label key=${event} class="choice">
               <input type="checkbox" checked=${chosen.includes(event)} onChange=${toggle(event)} />

@@ -1,0 +1,3 @@
+// The bound of the API for the days of history.
+
+export const mostHistoryDays = 30
