@@ -16,9 +16,8 @@ declare module '@11ty/eleventy' {
     constructor(
       input: string,
       output: string,
-      options: { config: (config: EleventyConfig) => void; quietMode: boolean; configPath?: string },
+      options: { config: (config: EleventyConfig) => void; quietMode: boolean },
     )
-    toJSON(): Promise<{ inputPath: string; outputPath: string; content: string }[]>
     write(): Promise<unknown>
   }
 }
