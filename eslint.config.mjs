@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 export default defineConfig(
-  { ignores: ['node_modules/', 'data/', 'static/app/vendor/'] },
+  { ignores: ['node_modules/', 'data/', '_site/', 'static/app/vendor/'] },
   eslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.mjs'],
@@ -45,7 +45,7 @@ export default defineConfig(
   { files: ['bin/load-program.cjs'], languageOptions: { ecmaVersion: 2020 } },
   // The pages of the browser. TypeScript checks their names and types (static/tsconfig.json).
   {
-    files: ['static/**/*.js', 'demo/page/**/*.js'],
+    files: ['static/**/*.js', 'demo/page/**/*.js', 'site/browser/**/*.js'],
     rules: {
       'no-undef': 'off',
       'no-console': 'error',

@@ -14,6 +14,7 @@ const sources = globSync([
   'test/**/*.ts',
   'bench/**/*.ts',
   'scripts/**/*.ts',
+  'site/**/*.ts',
 ])
 const names = new Set(sources.map((file) => basename(file)))
 

@@ -17,7 +17,9 @@ const bannedTurns: readonly [turn: RegExp, advice: string][] = [
 ]
 
 const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/*.md']).map(slashes)
-const sources = globSync(['src', 'test', 'sim', 'cli', 'demo', 'bench', 'scripts'].map((folder) => `${folder}/**/*.ts`))
+const sources = globSync(
+  ['src', 'test', 'sim', 'cli', 'demo', 'bench', 'scripts', 'site'].map((folder) => `${folder}/**/*.ts`),
+)
   .map(slashes)
   .filter((file) => file !== 'test/prose.test.ts')
 

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path'
 import { waitUntil } from './wait-until.ts'
 
 /** Files of a clone that was used already. A fresh clone does not have them. */
-const traces = ['.env', '.git', 'data', 'build-info.json']
+const traces = ['.env', '.git', 'data', '_site', 'build-info.json']
 
 // By itself, curl takes an answer with an error for a success.
 const strictCurl =

@@ -15,7 +15,12 @@ const exampleError = {
   error_code: 'SERVICE_INSTANCE_NOT_FOUND' satisfies keyof typeof statusOfCode,
 }
 
-export function renderReference(document: ApiDocument): string {
+/** A link in the head of the page, to what stands beside it. */
+type HeadLink = { address: string; text: string }
+
+const toHealth: HeadLink = { address: '../api/health', text: 'Health of this service' }
+
+export function renderReference(document: ApiDocument, link = toHealth): string {
   const { info, tags = [] } = document
   const operations = operationsOf(document)
   const groups = tags.map(({ name, description = '' }) => ({
@@ -39,7 +44,7 @@ export function renderReference(document: ApiDocument): string {
             <h1>${info.title} <small>${info.version}</small></h1>
             <p>
               ${info.description ?? ''} <a href="openapi.json">OpenAPI document</a> ·
-              <a href="../api/health">Health of this service</a>
+              <a href="${link.address}">${link.text}</a>
             </p>
           </div>
         </header>

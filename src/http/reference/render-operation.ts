@@ -44,7 +44,7 @@ export function renderPath(path: string): Html {
 }
 
 export function renderCode(text: string): Html {
-  return html`<pre><code>${text}</code></pre>`
+  return html`<pre tabindex="0"><code>${text}</code></pre>`
 }
 
 function renderAnswer(operation: Operation): Html {

@@ -20,8 +20,8 @@ export function CheckLines({ checks }) {
       return html`<li key=${name} class=${kind}>
         <span class="sign" aria-hidden="true">${sign}</span>
         <div>
-          <p>${sentence}</p>
-          ${cure !== null && html`<p><strong>${cure}</strong></p>`}
+          <p class="sentence">${sentence}</p>
+          ${cure !== null && html`<p class="sentence"><strong>${cure}</strong></p>`}
         </div>
       </li>`
     })}

@@ -75,7 +75,7 @@ describe('the reference page', () => {
   test('has an example request and an example answer for every operation', () => {
     for (const operation of operations) {
       const article = new RegExp(`<article id="${operation.id}">[^]*?</article>`).exec(page)?.[0] ?? ''
-      assert.match(article, /<pre><code>curl /, operation.id)
+      assert.match(article, /<pre tabindex="0"><code>curl /, operation.id)
       assert.match(article, /Answer <span class="status">2\d\d</, operation.id)
       assert.doesNotMatch(curlOf(operation), /[{}](?=[^']*$)/, `${operation.id} fills every parameter`)
     }

@@ -28,7 +28,7 @@ export function InstanceCard({ store, name }) {
     <h3><a href=${`#/instances/${encodeURIComponent(name)}`}>${name}</a></h3>
     <p><${StateBadge} state=${state} /></p>
     <p class="soft">${phone === '' ? t.noPhone : `+${phone}`}${tag !== '' && ` · ${tag}`}</p>
-    ${state !== 'ready' && error && html`<p class="bad">${error}</p>`}
+    ${state !== 'ready' && error && html`<p class="bad sentence">${error}</p>`}
     ${row.pending_logout && html`<p class="warn">${t.pendingLogout}</p>`}
     <${Facts} row=${row} t=${t} />
     ${

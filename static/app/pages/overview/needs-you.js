@@ -59,7 +59,7 @@ function OneNeed({ need: { kind, instance, destination, sentence, cure, since } 
       }
       ${destination !== null && html`${': '}<a href="#/helpdesks">${destination}</a>`}
     </h3>
-    <p>${sentence}</p>
+    <p class="sentence">${sentence}</p>
     <p><strong>${t.cure}</strong> ${cure}</p>
     ${since !== null && html`<p class="since">${t.since} <${Ago} at=${since} /></p>`}
   <//>`

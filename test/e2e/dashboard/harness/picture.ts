@@ -16,6 +16,8 @@ const mostBytes = 250 * 1024
 export async function takePicture(page: Page, name: string, size: Size = wide): Promise<void> {
   await page.setViewportSize(size)
   await page.evaluate('scrollTo(0, 0)')
+  // An image that is not drawn yet leaves a white place.
+  await page.evaluate('Promise.all(Array.from(document.images, (image) => image.decode()))')
   const shot = await page.screenshot({ animations: 'disabled' })
   const picture = await sharp(shot).png({ palette: true, colours: 128, effort: 10 }).toBuffer()
   await assertPicture(picture, size, `the picture ${name}`)

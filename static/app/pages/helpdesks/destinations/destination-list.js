@@ -72,7 +72,7 @@ function Problem({ title, sentence, cure, since }) {
   const t = useTexts(texts)
   return html`<${Notice} kind="bad">
     <p><strong>${title}</strong></p>
-    <p>${sentence}</p>
+    <p class="sentence">${sentence}</p>
     <p><strong>${t.cure}</strong> ${cure}</p>
     <p class="since">${t.since} <${Ago} at=${since} /></p>
   <//>`
