@@ -28,7 +28,7 @@ export class Metrics implements PerInstance {
   ])
   readonly dispatchErrors = this.#counter(
     'service_message_dispatch_errors_total',
-    'Messages that could not be passed on',
+    'Attempts to pass a message on that failed',
     ['direction', 'instance', 'kind', 'owner_tag'],
   )
   readonly lifecycleRetries = this.#counter(

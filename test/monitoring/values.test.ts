@@ -57,13 +57,18 @@ test('a worker that fails is named until it succeeds', async () => {
 })
 
 test('the free share of the disk is that of the machine, and absent while it cannot be read', async () => {
-  const shares: Promise<number>[] = [Promise.reject(new Error('gone')), Promise.resolve(0.07)]
-  shares[0]?.catch(() => undefined)
-  const machine = { ...thisMachine, freeShare: () => shares.shift() ?? Promise.resolve(0.07) }
+  let isGone = true
+  const machine = {
+    ...thisMachine,
+    freeShare: () => (isGone ? Promise.reject(new Error('gone')) : Promise.resolve(0.07)),
+  }
   await using service = await Service.start({ machine })
   const share = async () => (await scrape(service))('service_disk_free_ratio')
   assert.equal(await share(), undefined)
-  assert.equal(await share(), 0.07)
+  isGone = false
+  await waitUntil('the disk can be read', async () => (await share()) === 0.07)
+  isGone = true
+  await waitUntil('the disk cannot be read any more', async () => (await share()) === undefined)
 })
 
 test('the machine tells a share between 0 and 1', async () => {
