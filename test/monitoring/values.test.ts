@@ -83,7 +83,7 @@ test('with PostgreSQL there is no disk to tell of', { skip: withoutPostgres }, a
   assert.match(text, /^service_database_up 1$/m)
 })
 
-test('metrics answer while the database does not, and say so', async () => {
+test('metrics answer while the database does not, and say that it is away and that the lease is uncertain', async () => {
   await using service = await Service.start({
     seed: async (database) => {
       await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('a')))
@@ -92,9 +92,24 @@ test('metrics answer while the database does not, and say so', async () => {
   const lock = new DatabaseSync(service.databasePath, { timeout: 5000 })
   lock.exec('BEGIN EXCLUSIVE')
   await waitUntil('the database is away', async () => (await scrape(service))('service_database_up') === 0)
+  await waitUntil('the lease is uncertain', async () => (await scrape(service))('service_owner') === 0)
   lock.exec('ROLLBACK')
   lock.close()
   await waitUntil('the database is back', async () => (await scrape(service))('service_database_up') === 1)
+  await waitUntil('the lease is held again', async () => (await scrape(service))('service_owner') === 1)
+})
+
+test('a message that was stored while the clock was ahead has no negative age', async () => {
+  await using service = await Service.start({
+    seed: async (database) => {
+      const receivedAt = Date.now() + 3_600_000
+      await database.write(
+        database.query.insertInto('instances').values(sampleInstanceColumns('a')),
+        new JournalStore(database).inbox({ id: 'row', instance: 'a', event: sampleEvent('row'), receivedAt }),
+      )
+    },
+  })
+  assert.equal((await scrape(service))('service_inbox_oldest_seconds{instance="a"}'), 0)
 })
 
 test('the ban risk of an instance that sends is the score of the API', async () => {
