@@ -67,6 +67,8 @@ function watchDisk({ config }: Base, { storage }: Rooms, machine: Machine): void
   const { database } = config.storage
   if (database.engine !== 'sqlite') return
   const directory = dirname(resolve(database.path))
-  const share = new LastReading({ read: () => machine.freeShare(directory), clock: systemClock, ...reads })
+  // The share of a disk that cannot be read any more is not known. The last one would hide that the disk is gone.
+  const read = () => machine.freeShare(directory).catch(() => undefined)
+  const share = new LastReading({ read, clock: systemClock, ...reads })
   storage.metrics.gauges.watchDisk(() => share.find())
 }

@@ -4,10 +4,12 @@ import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import { eventLoopDelayGauges } from './event-loop-delay.ts'
+import { writeExposition } from './exposition.ts'
 import { Gauges } from './gauges.ts'
 
 export class Metrics implements PerInstance {
   readonly #registry = new Registry()
+  #writing: Promise<string> | undefined
   /** What is read at every scrape. */
   readonly gauges = new Gauges(this.#registry)
   readonly messages = this.#counter('service_messages_total', 'Messages that crossed the bridge', [
@@ -26,7 +28,7 @@ export class Metrics implements PerInstance {
   ])
   readonly dispatchErrors = this.#counter(
     'service_message_dispatch_errors_total',
-    'Messages that could not be passed on',
+    'Attempts to pass a message on that failed',
     ['direction', 'instance', 'kind', 'owner_tag'],
   )
   readonly lifecycleRetries = this.#counter(
@@ -101,8 +103,12 @@ export class Metrics implements PerInstance {
     return this.#registry.contentType
   }
 
+  /** Callers at the same time share one text: many of them cost no more than one. */
   exposition(): Promise<string> {
-    return this.#registry.metrics()
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined
+    })
+    return this.#writing
   }
 
   /** An instance that is deleted or moves leaves no series behind. */
@@ -120,6 +126,10 @@ export class Metrics implements PerInstance {
       this.callbacksReordered,
     ]
     for (const counter of byInstance) await removeSeries(counter, instance)
+  }
+
+  async #write(): Promise<string> {
+    return writeExposition(await this.#registry.getMetricsAsJSON())
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {

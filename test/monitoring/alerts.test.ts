@@ -64,8 +64,9 @@ test('every link into operations.md leads to a heading', () => {
 })
 
 test('every alert has a test in which it fires and one in which it stays quiet', () => {
-  const cases = [...readFileSync(testsFile, 'utf8').matchAll(/^ {2}- name: (.+)$/gm)].map(([, name]) => name)
-  assert.deepEqual(cases.sort(), names.flatMap((name) => [`${name} fires`, `${name} stays quiet`]).sort())
+  // After a comma the name says in which situation.
+  const cases = [...readFileSync(testsFile, 'utf8').matchAll(/^ {2}- name: ([^,\n]+)/gm)].map(([, name]) => name)
+  assert.deepEqual([...new Set(cases)].sort(), names.flatMap((name) => [`${name} fires`, `${name} stays quiet`]).sort())
 })
 
 const hasTool = spawnSync('promtool', ['--version']).status === 0

@@ -6,11 +6,12 @@ import { after, before, describe, test } from 'node:test'
 import { instanceStates } from '../../src/core/instance.ts'
 import { AgentWorld } from '../harness/agent-world.ts'
 import { LeapingClock } from '../harness/leaping-clock.ts'
+import { Service } from '../harness/service.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { readExposition } from './harness/exposition.ts'
 import type { Exposition } from './harness/exposition.ts'
 import { findUnknown } from './harness/find-unknown.ts'
-import { queriesOf, readAlertRules, readDashboard } from './harness/monitoring-files.ts'
+import { queriesOf, queriesOfPanel, readAlertRules, readDashboard } from './harness/monitoring-files.ts'
 import { readQuery } from './harness/promql.ts'
 
 const scrape = async (world: AgentWorld) => readExposition((await world.service.get('/metrics')).text)
@@ -111,6 +112,27 @@ test('the dashboard has a schema of Grafana 10.4 or later, and the data source i
   assert.deepEqual([...new Set(sources)], ['${datasource}'])
   const rows = panels.filter(({ type }) => type === 'row').map(({ title }) => title)
   assert.deepEqual(rows, ['Fleet', 'Instance $instance', 'Helpdesks', 'Delivery latency', 'Storage', 'Process'])
+})
+
+/** Whether the query finds nothing in this service. */
+function isEmpty(expression: string, scraped: Exposition): boolean {
+  if (expression.includes('or vector(0)')) return false
+  const isFiltered = / (?:[<>]=?|==|!=) /.test(expression)
+  return isFiltered || readQuery(expression).selectors.some(({ metric }) => !scraped.labels.has(metric))
+}
+
+test('in a new installation every panel shows something, or says why it shows nothing', async () => {
+  await using service = await Service.start()
+  const scraped = readExposition((await service.get('/metrics')).text)
+  const { panels } = readDashboard()
+  const isSilent = (panel: (typeof panels)[number]) =>
+    queriesOfPanel(panel).some(({ expression }) => isEmpty(expression, scraped))
+  const silent = panels.filter(isSilent)
+  assert.ok(silent.length > 5, `${silent.length} panels`)
+  assert.deepEqual(
+    silent.filter(({ fieldConfig }) => !fieldConfig?.defaults.noValue).map(({ title }) => title),
+    [],
+  )
 })
 
 test('the ages of waiting messages grow with the clock, by instance, and end when the messages leave', async () => {

@@ -57,13 +57,18 @@ test('a worker that fails is named until it succeeds', async () => {
 })
 
 test('the free share of the disk is that of the machine, and absent while it cannot be read', async () => {
-  const shares: Promise<number>[] = [Promise.reject(new Error('gone')), Promise.resolve(0.07)]
-  shares[0]?.catch(() => undefined)
-  const machine = { ...thisMachine, freeShare: () => shares.shift() ?? Promise.resolve(0.07) }
+  let isGone = true
+  const machine = {
+    ...thisMachine,
+    freeShare: () => (isGone ? Promise.reject(new Error('gone')) : Promise.resolve(0.07)),
+  }
   await using service = await Service.start({ machine })
   const share = async () => (await scrape(service))('service_disk_free_ratio')
   assert.equal(await share(), undefined)
-  assert.equal(await share(), 0.07)
+  isGone = false
+  await waitUntil('the disk can be read', async () => (await share()) === 0.07)
+  isGone = true
+  await waitUntil('the disk cannot be read any more', async () => (await share()) === undefined)
 })
 
 test('the machine tells a share between 0 and 1', async () => {
@@ -78,7 +83,7 @@ test('with PostgreSQL there is no disk to tell of', { skip: withoutPostgres }, a
   assert.match(text, /^service_database_up 1$/m)
 })
 
-test('metrics answer while the database does not, and say so', async () => {
+test('metrics answer while the database does not, and say that it is away and that the lease is uncertain', async () => {
   await using service = await Service.start({
     seed: async (database) => {
       await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('a')))
@@ -87,9 +92,24 @@ test('metrics answer while the database does not, and say so', async () => {
   const lock = new DatabaseSync(service.databasePath, { timeout: 5000 })
   lock.exec('BEGIN EXCLUSIVE')
   await waitUntil('the database is away', async () => (await scrape(service))('service_database_up') === 0)
+  await waitUntil('the lease is uncertain', async () => (await scrape(service))('service_owner') === 0)
   lock.exec('ROLLBACK')
   lock.close()
   await waitUntil('the database is back', async () => (await scrape(service))('service_database_up') === 1)
+  await waitUntil('the lease is held again', async () => (await scrape(service))('service_owner') === 1)
+})
+
+test('a message that was stored while the clock was ahead has no negative age', async () => {
+  await using service = await Service.start({
+    seed: async (database) => {
+      const receivedAt = Date.now() + 3_600_000
+      await database.write(
+        database.query.insertInto('instances').values(sampleInstanceColumns('a')),
+        new JournalStore(database).inbox({ id: 'row', instance: 'a', event: sampleEvent('row'), receivedAt }),
+      )
+    },
+  })
+  assert.equal((await scrape(service))('service_inbox_oldest_seconds{instance="a"}'), 0)
 })
 
 test('the ban risk of an instance that sends is the score of the API', async () => {

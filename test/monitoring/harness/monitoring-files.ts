@@ -7,7 +7,14 @@ import { readFileSync } from 'node:fs'
 export type Query = { where: string; expression: string; texts: string[] }
 export type AlertRule = Query & { name: string; runbook: string; severity: string }
 
-type Panel = { title: string; type: string; targets?: { expr: string; legendFormat: string }[]; panels?: Panel[] }
+type Panel = {
+  title: string
+  type: string
+  targets?: { expr: string; legendFormat: string }[]
+  panels?: Panel[]
+  /** `noValue` is what the panel shows when the query finds nothing. */
+  fieldConfig?: { defaults: { noValue?: string } }
+}
 type Variable = { name: string; type: string; query: string | { query: string } }
 export type Dashboard = {
   schemaVersion: number
@@ -22,14 +29,15 @@ export function readDashboard(): Dashboard {
 }
 
 export function queriesOf({ panels, templating }: Dashboard): Query[] {
-  const ofPanels = panels.flatMap(({ title, targets = [] }) =>
-    targets.map(({ expr, legendFormat }) => ({
-      where: `panel "${title}"`,
-      expression: withoutVariables(expr),
-      texts: [legendFormat],
-    })),
-  )
-  return [...ofPanels, ...templating.list.flatMap(queryOfVariable)]
+  return [...panels.flatMap(queriesOfPanel), ...templating.list.flatMap(queryOfVariable)]
+}
+
+export function queriesOfPanel({ title, targets = [] }: Panel): Query[] {
+  return targets.map(({ expr, legendFormat }) => ({
+    where: `panel "${title}"`,
+    expression: withoutVariables(expr),
+    texts: [legendFormat],
+  }))
 }
 
 /** `label_values(metric, label)` is of Grafana. It is the same as the labels of a sum. */

@@ -14,7 +14,10 @@ export class QueueAgeStore {
     this.#database = database
   }
 
-  /** Of received messages that the helpdesk does not have yet. Looks at one row for each instance, however many wait. */
+  /**
+   * Of received messages that the helpdesk does not have yet. Looks at one row for each instance, however many wait, and at the
+   * older rows that only wait for a file.
+   */
   async received(): Promise<OldestTimes> {
     const query = this.#database.query.selectFrom('instances').select((builder) => [
       'instances.name',
