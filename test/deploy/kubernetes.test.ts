@@ -32,7 +32,9 @@ type Deployment = {
   spec: {
     replicas: number
     strategy: { type: string }
+    selector: { matchLabels: Record<string, string> }
     template: {
+      metadata: { labels: Record<string, string> }
       spec: {
         terminationGracePeriodSeconds: number
         enableServiceLinks: boolean
@@ -43,7 +45,10 @@ type Deployment = {
     }
   }
 }
-type ServiceManifest = { kind: 'Service'; spec: { ports: [{ port: number; targetPort: string }] } }
+type ServiceManifest = {
+  kind: 'Service'
+  spec: { selector: Record<string, string>; ports: [{ port: number; targetPort: string }] }
+}
 type Manifest = Deployment | ServiceManifest | { kind: 'PersistentVolumeClaim' }
 
 const mounts = { 'sqlite.yml': ['/data', '/tmp'], 'postgres.yml': ['/tmp'] }
@@ -99,6 +104,11 @@ for (const [file, paths] of Object.entries(mounts) as [keyof typeof mounts, stri
       assert.equal(container.securityContext['readOnlyRootFilesystem'], true)
       assert.equal(pod.securityContext['runAsNonRoot'], true)
       assert.equal(pod.securityContext['runAsUser'], 1000)
+    })
+
+    test('finds its pod by the labels of the pod', () => {
+      const { labels } = deployment.spec.template.metadata
+      assert.deepEqual([deployment.spec.selector.matchLabels, address.spec.selector], [labels, labels])
     })
 
     test('waits for a stop longer than the service takes', () => {

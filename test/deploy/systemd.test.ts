@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -29,6 +29,7 @@ describe('causeway.service', () => {
   test('starts a file that exists, without npm in between', () => {
     const [, file = ''] = values('ExecStart')[0]?.split(' ') ?? []
     assert.equal(file, 'bin/start.cjs')
+    assert.ok(existsSync(file))
   })
 
   test('does not start without a token, because the proxy lets everybody through', () => {
