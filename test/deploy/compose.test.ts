@@ -59,6 +59,10 @@ describe('compose.yml', () => {
     assert.equal(fallback(String(causeway['image'])), `causeway:${version}`)
   })
 
+  test('needs a token', () => {
+    assert.match(causeway.environment['SERVICE_API_TOKEN'] ?? '', /^\$\{SERVICE_API_TOKEN:\?.+\}$/)
+  })
+
   test('listens on all addresses of the container', () => {
     assert.equal(configOf({ ...variables, SERVICE_API_TOKEN: 'token' }).http.host, '0.0.0.0')
   })
