@@ -10,6 +10,14 @@ COPY package.json package-lock.json .npmrc ./
 # No package that the service runs with needs its install script.
 RUN npm ci --omit=dev --ignore-scripts --cache /tmp/npm \
   && rm -rf node_modules/node-linux-* node_modules/.cache /tmp/npm
+WORKDIR /sources
+COPY package.json LICENSE ./
+COPY bin ./bin
+COPY cli ./cli
+COPY static ./static
+COPY src ./src
+# The files of a checkout have the rights that the umask of its owner leaves. The user of the service must be able to read them.
+RUN chmod -R a+rX,go-w .
 # GET /api/version shows these. A build without them shows "unknown".
 ARG COMMIT=unknown
 ARG BUILD_DATE=unknown
@@ -23,12 +31,7 @@ RUN apt-get update \
   && install -d -o 1000 -g 1000 -m 0700 /data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
-COPY --from=packages /app/build-info.json ./
-COPY package.json LICENSE ./
-COPY bin ./bin
-COPY cli ./cli
-COPY static ./static
-COPY src ./src
+COPY --from=packages /sources ./
 # The compiled code of all modules more than halves the time of a start, in which callbacks are missed. Node keeps it apart for
 # each user. Afterwards it belongs to root, as all of /app: the service cannot change its own code.
 ENV NODE_COMPILE_CACHE=/app/compiled
@@ -55,4 +58,4 @@ USER 1000:1000
 # Node is process 1 and gets the signal itself. It needs no init: it collects the only processes that it starts (ffmpeg).
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "bin/start.cjs"]
-HEALTHCHECK --interval=30s --timeout=6s --start-period=90s --retries=3 CMD ["node", "bin/health.cjs"]
+HEALTHCHECK --interval=30s --timeout=6s --start-period=10m --retries=3 CMD ["node", "bin/health.cjs"]

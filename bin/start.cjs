@@ -150,11 +150,22 @@ function takeFile() {
   return file
 }
 
+// Linux drops a signal for process 1 of a container that no listener waits for, and a program loads for a second or more.
+function endAtSignals() {
+  ;['SIGTERM', 'SIGINT'].forEach(function (name) {
+    process.on(name, function (signal, number) {
+      // A program that listens itself stops in order.
+      if (process.listenerCount(signal) === 1) process.exit(128 + number)
+    })
+  })
+}
+
 function start() {
   if (!isAtLeast(process.version.replace('v', ''), needed)) return useAnotherNode()
   refuseMissingPackages()
   if (readEnvFile().some(isForNode)) return handOver(process.execPath)
   if (hasLauncherAsParent || isStartedByNpm()) stopWithParent()
+  if (process.pid === 1) endAtSignals()
   require('./load-program.cjs')(takeFile())
 }
 

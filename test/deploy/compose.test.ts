@@ -18,7 +18,8 @@ type Compose = {
 const [main] = readYaml('deploy/compose.yml') as Compose[]
 const [beside] = readYaml('deploy/compose.chatwoot.yml') as Compose[]
 const causeway = main?.services['causeway']
-assert.ok(main && causeway && beside)
+const postgres = main?.services['causeway-postgres']
+assert.ok(main && causeway && postgres && beside)
 
 /** A variable that .env may set has the value that compose falls back to. */
 const fallback = (value: string) => value.replace(/^\$\{\w+:-(.*)\}$/, '$1')
@@ -58,10 +59,42 @@ describe('compose.yml', () => {
     assert.equal(fallback(String(causeway['image'])), `causeway:${version}`)
   })
 
-  test('starts PostgreSQL only with its profile', () => {
-    assert.deepEqual(main.services['postgres']?.['profiles'], ['postgres'])
+  test('needs a token', () => {
+    assert.match(causeway.environment['SERVICE_API_TOKEN'] ?? '', /^\$\{SERVICE_API_TOKEN:\?.+\}$/)
+  })
+
+  test('listens on all addresses of the container', () => {
+    assert.equal(configOf({ ...variables, SERVICE_API_TOKEN: 'token' }).http.host, '0.0.0.0')
+  })
+
+  test('bounds the logs of every container', () => {
+    for (const [name, { logging }] of Object.entries(main.services)) {
+      assert.deepEqual(logging, { driver: 'json-file', options: { 'max-size': '20m', 'max-file': '5' } }, name)
+    }
+  })
+
+  test('gives its volumes names that do not depend on the folder', () => {
+    assert.deepEqual(main.volumes, { data: { name: 'causeway-data' }, postgres: { name: 'causeway-postgres' } })
+  })
+
+  test('starts PostgreSQL only with its profile, under a name that Chatwoot does not use', () => {
+    assert.deepEqual(Object.keys(main.services), ['causeway', 'causeway-postgres'])
+    assert.deepEqual(postgres['profiles'], ['postgres'])
+  })
+
+  test('stops PostgreSQL with the signal at which it still serves its connections', () => {
+    assert.equal(postgres['stop_signal'], 'SIGTERM')
+    assert.ok(parseInt(String(postgres['stop_grace_period'])) > parseInt(String(causeway['stop_grace_period'])))
+  })
+
+  test('mounts the volume of PostgreSQL where its version stores data', () => {
+    const major = Number(/^postgres:(\d+)-/.exec(String(postgres['image']))?.[1])
+    const path = major < 18 ? '/var/lib/postgresql/data' : '/var/lib/postgresql'
+    assert.deepEqual(postgres['volumes'], [`postgres:${path}`])
   })
 })
+
+const token = 'SERVICE_API_TOKEN=secret\n'
 
 describe('docker-compose', { skip: without('docker-compose') }, () => {
   const config = (args: readonly string[], settings: string): Compose => {
@@ -75,22 +108,33 @@ describe('docker-compose', { skip: without('docker-compose') }, () => {
     }
   }
 
+  for (const settings of ['', 'SERVICE_API_TOKEN=\n']) {
+    test(`says that the token is missing, with .env ${JSON.stringify(settings)}`, () => {
+      assert.throws(() => config(['-f', 'compose.yml'], settings), /add SERVICE_API_TOKEN to the file \.env beside/)
+    })
+  }
+
+  test('a HOST in .env does not close the port', () => {
+    const { services } = config(['-f', 'compose.yml'], `${token}HOST=127.0.0.1\n`)
+    assert.equal(services['causeway']?.environment['HOST'], '')
+  })
+
   test('reads compose.yml, and .env reaches the service', () => {
-    const { services } = config(['-f', 'compose.yml'], 'SERVICE_API_TOKEN=secret\n')
+    const { services } = config(['-f', 'compose.yml'], token)
     assert.equal(services['causeway']?.environment['SERVICE_API_TOKEN'], 'secret')
   })
 
   test('with the profile, the service uses the PostgreSQL that .env names', () => {
-    const url = 'postgres://causeway:secret@postgres/causeway'
-    const settings = `DATABASE_URL=${url}\nPOSTGRES_PASSWORD=secret\n`
-    const { services } = config(['-f', 'compose.yml', '--profile', 'postgres'], settings)
+    const url = 'postgres://causeway:secret@causeway-postgres/causeway'
+    const settings = `${token}COMPOSE_PROFILES=postgres\nDATABASE_URL=${url}\nPOSTGRES_PASSWORD=secret\n`
+    const { services } = config(['-f', 'compose.yml'], settings)
     assert.equal(services['causeway']?.environment['DATABASE_URL'], url)
-    assert.equal(services['postgres']?.environment['POSTGRES_PASSWORD'], 'secret')
+    assert.equal(services['causeway-postgres']?.environment['POSTGRES_PASSWORD'], 'secret')
   })
 
   test('beside Chatwoot, the service is in both networks', () => {
     const files = ['-f', 'compose.yml', '-f', 'compose.chatwoot.yml']
-    const { services } = config(files, 'SERVICE_API_TOKEN=secret\n')
+    const { services } = config(files, token)
     assert.deepEqual(Object.keys(services['causeway']?.['networks'] as object).sort(), ['chatwoot', 'default'])
     assertBehindProxy(services['causeway']?.environment ?? {})
   })

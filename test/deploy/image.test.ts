@@ -25,6 +25,13 @@ describe('the Dockerfile', () => {
     for (const path of copied) assert.ok(existsSync(path) && entersBuild(path), path)
   })
 
+  test('lets the user of the service read the files of a checkout that only its owner may read', () => {
+    const last = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'))
+    const direct = last.filter(({ name, rest }) => name === 'COPY' && !rest.startsWith('--from='))
+    assert.deepEqual(direct, [])
+    assert.ok(all('RUN').includes('chmod -R a+rX,go-w .'))
+  })
+
   test('compiles a module that exists', () => {
     const [, module = ''] = /import\('\/app\/([^']+)'\)/.exec(all('RUN').join('\n')) ?? []
     assert.ok(existsSync(module), module)

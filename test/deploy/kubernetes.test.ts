@@ -4,13 +4,22 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { stringify } from 'yaml'
 import { Service } from '../harness/service.ts'
-import { assertBehindProxy, longestStopSeconds, readYaml, standardPort, version } from './harness/deploy-files.ts'
+import {
+  assertBehindProxy,
+  configOf,
+  longestStopSeconds,
+  readYaml,
+  standardPort,
+  version,
+} from './harness/deploy-files.ts'
 import { runTool, without } from './harness/tools.ts'
 
-type Probe = { httpGet: { path: string; port: string } }
+type Probe = { httpGet: { path: string; port: string }; periodSeconds: number; failureThreshold: number }
+type Variable = { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }
 type Container = {
   image: string
-  env: { name: string; value: string }[]
+  env: Variable[]
+  envFrom: [{ secretRef: { name: string } }]
   ports: { name: string; containerPort: number }[]
   volumeMounts: { name: string; mountPath: string }[]
   securityContext: Record<string, unknown>
@@ -23,9 +32,12 @@ type Deployment = {
   spec: {
     replicas: number
     strategy: { type: string }
+    selector: { matchLabels: Record<string, string> }
     template: {
+      metadata: { labels: Record<string, string> }
       spec: {
         terminationGracePeriodSeconds: number
+        enableServiceLinks: boolean
         securityContext: Record<string, unknown>
         containers: [Container]
         volumes: { name: string }[]
@@ -33,23 +45,51 @@ type Deployment = {
     }
   }
 }
-type ServiceManifest = { kind: 'Service'; spec: { ports: [{ port: number; targetPort: string }] } }
+type ServiceManifest = {
+  kind: 'Service'
+  spec: { selector: Record<string, string>; ports: [{ port: number; targetPort: string }] }
+}
 type Manifest = Deployment | ServiceManifest | { kind: 'PersistentVolumeClaim' }
 
 const mounts = { 'sqlite.yml': ['/data', '/tmp'], 'postgres.yml': ['/tmp'] }
+/** What the secret must hold. The pod does not start without it. */
+const required = { 'sqlite.yml': ['SERVICE_API_TOKEN'], 'postgres.yml': ['DATABASE_URL', 'SERVICE_API_TOKEN'] }
+/** A migration of a large database may take that long. */
+const longestMigrationSeconds = 30 * 60
 
-for (const [file, paths] of Object.entries(mounts)) {
+for (const [file, paths] of Object.entries(mounts) as [keyof typeof mounts, string[]][]) {
   const manifests = readYaml(`deploy/kubernetes/${file}`) as Manifest[]
   const deployment = manifests.find((each) => each.kind === 'Deployment')
   const address = manifests.find((each) => each.kind === 'Service')
   assert.ok(deployment && address)
   const pod = deployment.spec.template.spec
   const [container] = pod.containers
-  const variables = Object.fromEntries(container.env.map(({ name, value }) => [name, value]))
+  const plain = container.env.filter(({ valueFrom }) => valueFrom === undefined)
+  const variables = Object.fromEntries(plain.map(({ name, value = '' }) => [name, value]))
 
   describe(file, () => {
     test('sets variables that exist, to values that the service takes', () => {
       assertBehindProxy(variables)
+    })
+
+    test('takes what it needs from the secret, under the same names', () => {
+      const taken = container.env.flatMap(({ name, valueFrom }) => (valueFrom ? [{ name, ...valueFrom }] : []))
+      const [{ secretRef }] = container.envFrom
+      assert.deepEqual(
+        taken.sort((one, other) => one.name.localeCompare(other.name)),
+        required[file].map((key) => ({ name: key, secretKeyRef: { name: secretRef.name, key } })),
+      )
+      assert.equal(pod.enableServiceLinks, false)
+    })
+
+    test('listens for others only if there is a token', () => {
+      assert.equal(configOf({ ...variables, SERVICE_API_TOKEN: '' }).http.host, '127.0.0.1')
+      assert.equal(configOf({ ...variables, SERVICE_API_TOKEN: 'token' }).http.host, '0.0.0.0')
+    })
+
+    test('lets a migration end', () => {
+      const { periodSeconds, failureThreshold } = container.startupProbe
+      assert.ok(periodSeconds * failureThreshold >= longestMigrationSeconds)
     })
 
     test('runs one pod, and ends it before another one starts', () => {
@@ -64,6 +104,11 @@ for (const [file, paths] of Object.entries(mounts)) {
       assert.equal(container.securityContext['readOnlyRootFilesystem'], true)
       assert.equal(pod.securityContext['runAsNonRoot'], true)
       assert.equal(pod.securityContext['runAsUser'], 1000)
+    })
+
+    test('finds its pod by the labels of the pod', () => {
+      const { labels } = deployment.spec.template.metadata
+      assert.deepEqual([deployment.spec.selector.matchLabels, address.spec.selector], [labels, labels])
     })
 
     test('waits for a stop longer than the service takes', () => {

@@ -44,7 +44,15 @@ for (const name of ['nginx', 'caddy'] as const) {
     test('metrics are closed, and health shows no names to strangers', async () => {
       await using proxied = await ProxiedService.start(name, { SERVICE_HEALTH_DETAILS: 'token' })
       assert.equal((await proxied.service.get('/metrics')).status, 200)
-      for (const path of ['/metrics', '/metrics/', '/metrics?x=1']) {
+      for (const path of [
+        '/metrics',
+        '/metrics/',
+        '/metrics?x=1',
+        '//metrics',
+        '/%6detrics',
+        '/metrics%2f',
+        '/x/..%2fmetrics',
+      ]) {
         assert.equal((await proxied.get(path)).statusCode, 404, path)
       }
       await proxied.service.request('POST', '/api/instances', { body: { name: 'shop' } })

@@ -1,7 +1,8 @@
 // The systemd unit agrees with the settings and with the time that a stop takes.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -28,6 +29,19 @@ describe('causeway.service', () => {
   test('starts a file that exists, without npm in between', () => {
     const [, file = ''] = values('ExecStart')[0]?.split(' ') ?? []
     assert.equal(file, 'bin/start.cjs')
+    assert.ok(existsSync(file))
+  })
+
+  test('does not start without a token, because the proxy lets everybody through', () => {
+    const [, script = ''] = /^\/bin\/sh -c '(.*)'$/.exec(values('ExecStartPre')[0] ?? '') ?? []
+    // systemd reads two dollars as one.
+    const check = (env: Record<string, string>) =>
+      spawnSync('/bin/sh', ['-c', script.replaceAll('$$', '$')], { env, encoding: 'utf8' })
+    for (const env of [{}, { SERVICE_API_TOKEN: '' }]) {
+      const { status, stderr } = check(env)
+      assert.deepEqual([status, stderr], [1, `set SERVICE_API_TOKEN in ${values('EnvironmentFile')[0]}\n`])
+    }
+    assert.equal(check({ SERVICE_API_TOKEN: 'a "b" $c' }).status, 0)
   })
 
   test('waits for a stop longer than the service takes, and stops the service itself', () => {

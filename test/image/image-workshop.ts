@@ -69,11 +69,15 @@ export class ImageWorkshop {
     await rm(root, { recursive: true })
   }
 
-  /** Builds the Dockerfile of this folder as it is. */
+  /** Builds the Dockerfile of this folder as it is, from a checkout that only its owner may read, as with the umask 077. */
   async build(name: string, values: Readonly<Record<string, string>>): Promise<void> {
+    const checkout = join(this.folder, 'checkout')
+    const isSource = (path: string) => !['.git', 'node_modules', 'data', 'test'].includes(path)
+    await cp('.', checkout, { recursive: true, filter: isSource })
+    await run('chmod', ['--recursive', 'go-rwx', checkout])
     const args = Object.entries(values).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`])
     const options = ['--isolation', 'chroot', '--format', 'docker', '--pull-never', ...args, ...(await this.#trust())]
-    await this.#buildah(['bud', ...options, '--tag', name, '.'])
+    await this.#buildah(['bud', ...options, '--tag', name, checkout])
   }
 
   async configOf(name: string): Promise<ImageConfig> {
