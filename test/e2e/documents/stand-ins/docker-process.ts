@@ -59,6 +59,11 @@ function readSettings(file: string): Record<string, string> {
   return Object.fromEntries(pairs) as Record<string, string>
 }
 
+/** `${NAME:-standard}` and `${NAME:?why it is needed}`, as compose reads them. */
 function filled(value: string, settings: Readonly<Record<string, string>>): string {
-  return value.replace(/^\$\{(\w+):-(.*)\}$/, (_whole, name: string, standard: string) => settings[name] ?? standard)
+  return value.replace(/^\$\{(\w+):([-?])(.*)\}$/, (_whole, name: string, kind: string, text: string) => {
+    const set = settings[name]
+    if (!set && kind === '?') throw new Error(`required variable ${name} is missing: ${text}`)
+    return set ?? text
+  })
 }
