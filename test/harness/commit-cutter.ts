@@ -1,8 +1,12 @@
-// A relay in front of PostgreSQL that cuts a connection after a commit was made and before the client hears of it.
+// A relay in front of PostgreSQL. It cuts a connection after a commit was made and before the client hears of it, or holds back
+// the rest of a transaction as if the client stood still.
 
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+
+// The message that carries a statement: its kind, its length and the empty name of the statement.
+const beforeSql = 6
 
 export class CommitCutter {
   readonly #server: Server
@@ -11,6 +15,8 @@ export class CommitCutter {
   /** The next transaction that says this is committed and never answered. */
   cutAfter: string | undefined
   cuts = 0
+  /** The next statement that begins with this does not reach the server, nor does anything after it on its connection. */
+  holdAt: string | undefined
 
   private constructor(target: URL) {
     this.#target = target
@@ -38,13 +44,19 @@ export class CommitCutter {
     let isMeant = false
     let isCut = false
     let isOpen = false
-    client.on('data', (bytes) => {
+    let isCommitted: (answer: string) => boolean = () => true
+    let isHeld = false
+    client.on('data', (all) => {
+      if (isHeld) return
+      const bytes = this.#beforeHold(all)
+      isHeld = bytes.length < all.length
       const text = bytes.toString('latin1')
       if (text.includes('BEGIN')) isOpen = true
       if (this.cutAfter !== undefined && text.includes(this.cutAfter)) isMeant = true
-      // A statement outside of a transaction is a commit by itself.
+      // A statement outside of a transaction is a commit by itself. The answers of a transaction come one by one.
       if (isMeant && (text.includes('COMMIT') || !isOpen)) {
         isCut = true
+        isCommitted = isOpen ? (answer) => answer.includes('COMMIT') : () => true
         this.cutAfter = undefined
       }
       if (text.includes('COMMIT') || text.includes('ROLLBACK')) isOpen = false
@@ -55,6 +67,7 @@ export class CommitCutter {
         client.write(bytes)
         return
       }
+      if (!isCommitted(bytes.toString('latin1'))) return
       this.cuts += 1
       client.destroy()
     })
@@ -66,6 +79,13 @@ export class CommitCutter {
       }
       socket.on('close', end).on('error', end)
     }
+  }
+
+  #beforeHold(bytes: Buffer): Buffer {
+    const at = this.holdAt === undefined ? -1 : bytes.indexOf(this.holdAt)
+    if (at === -1) return bytes
+    this.holdAt = undefined
+    return bytes.subarray(0, at - beforeSql)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,6 +12,7 @@ import { migratePostgres } from '../../src/storage/engine/postgres-migrate.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
 import { UsageStore } from '../../src/storage/stores/ledger/usage-store.ts'
+import { CommitCutter } from '../harness/commit-cutter.ts'
 import { newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
 import { RecordedLog, silentLog } from '../harness/logs.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
@@ -119,56 +120,99 @@ test(
   'the database undoes a transaction whose process stands still, and the write is known not to be made',
   { skip: withoutPostgres },
   async () => {
-    await using opened = await newDatabase('postgres')
-    const { database, location } = opened
-    await using bystander = await Bystander.connect(location)
-    const pool = createPool(
-      location.engine === 'postgres' ? location.url : '',
-      { connections: 1, deadlineMs: 30_000 },
-      silentLog,
+    await using place = await newLocation('postgres')
+    await using relay = await CommitCutter.to(place.url)
+    await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
+    const pool = createPool(relay.url, { connections: 1, deadlineMs: 30_000 }, silentLog)
+    const limit = await pool.query('SHOW idle_in_transaction_session_timeout')
+    assert.deepEqual(
+      limit.rows,
+      [{ idle_in_transaction_session_timeout: '1500ms' }],
+      'long before the lease of 5 s is over',
     )
-    const idle = async () => {
-      const rows = await bystander.query(
-        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
-      )
-      return rows.length === 1
-    }
-    let limit = ''
-    // Between two statements the process does nothing until the database has ended the transaction.
-    const write = transact(pool, async (client) => {
-      const shown = await client.query<Record<string, string>>('SHOW idle_in_transaction_session_timeout')
-      limit = shown.rows[0]?.['idle_in_transaction_session_timeout'] ?? ''
-      await client.query(`INSERT INTO first_callbacks (destination, heard_at) VALUES ('a', 1)`)
-      await waitUntil('the transaction is idle', idle)
-      await waitUntil('the transaction is ended', async () => !(await idle()))
-      await client.query(`INSERT INTO first_callbacks (destination, heard_at) VALUES ('b', 1)`)
+    relay.holdAt = 'INSERT INTO destinations'
+    await assert.rejects(transact(pool, [heard('a'), { sql: 'INSERT INTO destinations DEFAULT VALUES', values: [] }]), {
+      name: 'StorageError',
+      failure: 'undone',
     })
-    await assert.rejects(write, { name: 'StorageError', failure: 'undone' })
-    assert.equal(limit, '1500ms', 'long before the lease of 5 s is over')
     assert.deepEqual(await database.read(database.query.selectFrom('first_callbacks').selectAll()), [])
     await pool.end()
   },
 )
 
 test(
-  'a write of a process that stood still between two statements is made once, after the database has undone it',
+  'the commit leaves with the first statement; when it is held back, the database undoes the write and it is made again',
+  { skip: withoutPostgres },
+  async () => {
+    await using place = await newLocation('postgres')
+    await using relay = await CommitCutter.to(place.url)
+    const location = { engine: 'postgres', url: relay.url } as const
+    await using database = await openDatabase({ location, encryptionKeys: [], log: silentLog })
+    await using bystander = await Bystander.connect(place.location)
+    await bystander.lock('first_callbacks')
+    relay.holdAt = 'COMMIT'
+    const [first, second] = [heard('a'), heard('b')].map(({ sql, values }) => ({ sql, parameters: values }))
+    assert.ok(first && second)
+    const written = database.write(first, second)
+    await bystander.blocked(1)
+    await waitUntil('the commit was sent while the first statement waits', () => relay.holdAt === undefined)
+    await bystander.unlock()
+    await written
+    assert.equal((await database.read(database.query.selectFrom('first_callbacks').selectAll())).length, 2)
+  },
+)
+
+test(
+  'an operation with a value that cannot be sent is undone, and the connection is used again',
   { skip: withoutPostgres },
   async () => {
     await using opened = await newDatabase('postgres')
-    const { database, location } = opened
-    await using bystander = await Bystander.connect(location)
-    const slow = { sql: 'SELECT pg_sleep(0.3)', parameters: [] }
-    const callback = { destination: 'a', heard_at: 1 } as never
-    const write = database.write(slow, database.query.insertInto('first_callbacks').values(callback))
-    await waitUntil('the first statement runs', async () => {
-      const rows = await bystander.query(
-        `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query = '${slow.sql}'`,
-      )
-      return rows.length === 1
-    })
-    standStill(2500)
-    await write
-    assert.equal((await database.read(database.query.selectFrom('first_callbacks').selectAll())).length, 1)
+    const { database } = opened
+    const unsendable = { toPostgres: () => assert.fail('this value has no form on the wire') }
+    const bad = { sql: 'SELECT $1', parameters: [unsendable as never] }
+    const insert = database.query.insertInto('instances').values(sampleInstanceColumns('a'))
+    await assert.rejects(database.write(insert, bad), { failure: 'unavailable', message: /no form on the wire/ })
+    assert.deepEqual(await new InstanceStore(database).list(), [])
+    await database.write(insert, { sql: 'SELECT 1', parameters: [] })
+    assert.equal((await new InstanceStore(database).list()).length, 1)
+  },
+)
+
+test(
+  'the server refuses an unexpected number of rows for every kind of statement',
+  { skip: withoutPostgres },
+  async () => {
+    await using opened = await newDatabase('postgres')
+    const { database } = opened
+    const along = database.query.insertInto('instances').values(sampleInstanceColumns('a'))
+    const { sql: insert } = heard('a')
+    const statements = [
+      `SELECT 1 FROM first_callbacks`,
+      `UPDATE first_callbacks SET heard_at = 2`,
+      `DELETE FROM first_callbacks RETURNING destination`,
+      `${insert} ON CONFLICT DO NOTHING`,
+    ]
+    for (const sql of statements) {
+      for (const expect of [0, 1, 2]) {
+        await database.write({ sql: 'DELETE FROM first_callbacks', parameters: [] })
+        await database.write({ sql: insert, parameters: [] })
+        const touches = sql.startsWith('INSERT') ? 0 : 1
+        const write = database.write(along, { sql, parameters: [], expect })
+        if (expect === touches) assert.deepEqual(await write, [1, expect], sql)
+        else
+          await assert.rejects(
+            write,
+            { failure: 'expectation', message: `expected ${expect} rows, touched ${touches}` },
+            sql,
+          )
+        const made = expect === touches ? 1 : 0
+        assert.deepEqual(
+          await database.write({ sql: 'DELETE FROM instances', parameters: [] }),
+          [made],
+          `${sql} ${expect}`,
+        )
+      }
+    }
   },
 )
 
@@ -236,7 +280,7 @@ test('a migration has no deadline, even if the server sets one', { skip: without
   assert.deepEqual(await bystander.query('SELECT * FROM seen'), [{ statement: '0', lock: '0', idle: '1min' }])
 })
 
-/** The process answers nothing meanwhile. */
-function standStill(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+function heard(destination: string) {
+  const sql = `INSERT INTO first_callbacks (destination, heard_at) VALUES ('${destination}', 1)`
+  return { sql, values: [] }
 }

@@ -1,13 +1,14 @@
-// PostgreSQL through a small pool: the same operations, one transaction each.
+// PostgreSQL through a small pool: the same operations, one transaction and one round trip each.
 
-import type { Pool, PoolClient } from 'pg'
+import type { Pool, QueryResult } from 'pg'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { SecretBox } from '../../lib/secret-box.ts'
 import { migrations } from '../migrations/all.ts'
 import { migratePostgres } from './postgres-migrate.ts'
+import { expecting } from './postgres-expectation.ts'
 import { createPool, runSql, transact } from './postgres-pool.ts'
-import type { PoolSize } from './postgres-pool.ts'
+import type { PoolSize, Query } from './postgres-pool.ts'
 import { whenReachable } from './postgres-wait.ts'
 import { openSecrets, sealSecrets } from './secret-columns.ts'
 import { StorageError } from './statement.ts'
@@ -48,11 +49,13 @@ export class PostgresEngine implements Engine {
   }
 
   async write(statements: readonly Statement[]): Promise<StatementResult[]> {
-    const [first, ...rest] = statements
+    const queries = statements.map((statement) => this.#toQuery(statement))
+    const [first, ...rest] = queries
     try {
       // A single statement is a transaction by itself.
-      if (first && rest.length === 0 && first.expect === undefined) return [await this.#run(this.#pool, first)]
-      return await this.#transactAgain(statements)
+      const isAlone = first !== undefined && rest.length === 0
+      const results = isAlone ? [await runSql(this.#pool, first)] : await this.#transactAgain(queries)
+      return results.map(({ rows, rowCount }, index) => ({ rows, changes: statements[index]?.expect ?? rowCount ?? 0 }))
     } catch (cause) {
       throw asFailed(cause)
     }
@@ -60,7 +63,7 @@ export class PostgresEngine implements Engine {
 
   async read(statement: Statement, opens?: SecretColumns): Promise<Row[]> {
     try {
-      const { rows } = await this.#run(this.#pool, statement)
+      const { rows } = await runSql(this.#pool, this.#toQuery(statement))
       return opens ? openSecrets(rows, opens, this.#box) : rows
     } catch (cause) {
       throw asFailed(cause)
@@ -72,10 +75,10 @@ export class PostgresEngine implements Engine {
   }
 
   /** The server ends the transaction of a process that stood still. Nothing of it was done, so it is repeated. */
-  async #transactAgain(statements: readonly Statement[]): Promise<StatementResult[]> {
+  async #transactAgain(queries: readonly Query[]): Promise<QueryResult<Row>[]> {
     for (let attempts = 1; ; attempts++) {
       try {
-        return await transact(this.#pool, (client) => this.#runAll(client, statements))
+        return await transact(this.#pool, queries)
       } catch (cause) {
         const isUndone = cause instanceof StorageError && cause.failure === 'undone'
         if (!isUndone || attempts === mostAttempts) throw cause
@@ -83,21 +86,8 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  async #runAll(client: PoolClient, statements: readonly Statement[]): Promise<StatementResult[]> {
-    const results: StatementResult[] = []
-    for (const statement of statements) {
-      const result = await this.#run(client, statement)
-      if (statement.expect !== undefined && statement.expect !== result.changes) {
-        throw new StorageError('expectation', `expected ${statement.expect} rows, touched ${result.changes}`)
-      }
-      results.push(result)
-    }
-    return results
-  }
-
-  async #run(connection: Pool | PoolClient, { sql, parameters }: Statement): Promise<StatementResult> {
-    const { rows, rowCount } = await runSql(connection, sql, sealSecrets(parameters, this.#box))
-    return { rows, changes: rowCount ?? 0 }
+  #toQuery({ sql, parameters, expect }: Statement): Query {
+    return { sql: expect === undefined ? sql : expecting(sql, expect), values: sealSecrets(parameters, this.#box) }
   }
 }
 

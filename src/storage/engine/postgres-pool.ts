@@ -1,8 +1,9 @@
 // Pools of PostgreSQL connections: their deadlines, transactions on one of them, and the translation of failures.
 
 import pg from 'pg'
-import type { ClientBase, Pool, PoolClient, QueryResult } from 'pg'
+import type { Pool, PoolClient, QueryResult } from 'pg'
 import type { Log } from '../../lib/log.ts'
+import { unexpectedRows } from './postgres-expectation.ts'
 import { StorageError } from './statement.ts'
 import type { Row, Scalar } from './statement.ts'
 
@@ -10,8 +11,8 @@ export type PoolSize = { connections: number; deadlineMs: number }
 
 const int8 = 20
 
-// A process that stands still inside a transaction keeps its locks, and no other process could take the lease. The server
-// ends such a transaction long before the lease of 5 s is over.
+// A process that stands still between two packets of a transaction keeps its locks, and no other process could take the lease.
+// The server ends such a transaction long before the lease of 5 s is over.
 const idleInTransactionMs = 1500
 const idleInTransaction = '25P03'
 
@@ -32,6 +33,8 @@ export function createPool(url: string, { connections, deadlineMs }: PoolSize, l
     statement_timeout: (deadlineMs * 3) / 4,
     query_timeout: deadlineMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
+    // Queries of one operation leave without waiting for each other's answer.
+    pipeline: true,
   })
   // The error itself is not logged: it refers to the client, which holds the password.
   pool.on('error', (err: Error & { code?: string }) => {
@@ -40,36 +43,61 @@ export function createPool(url: string, { connections, deadlineMs }: PoolSize, l
   return pool
 }
 
-/** Commits what the work did, or undoes it and rejects with the work's own error. */
-export async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export type Query = { sql: string; values: Scalar[] }
+
+/**
+ * Commits all queries, or undoes all and rejects with the first error. Everything leaves in one go: the server holds locks only
+ * while it works, and a process that stands still keeps none.
+ */
+export async function transact(pool: Pool, queries: readonly Query[]): Promise<QueryResult<Row>[]> {
   const client = await orStorageError(pool.connect())
   // The pool does not listen to a client in use, and an error without a listener ends the process. A query in flight rejects
   // with the same error. A later query only says that the connection is unusable.
   let lost: unknown
   const keepFirst = (error: unknown) => (lost ??= error)
   client.on('error', keepFirst)
-  let sound = false
-  try {
-    await runSql(client, 'BEGIN')
-    const result = await work(client)
-    await runSql(client, 'COMMIT')
-    sound = true
-    return result
-  } catch (cause) {
-    sound = await client.query('ROLLBACK').then(
-      () => true,
-      () => false,
-    )
-    throw isIdleTimeout(lost) ? toStorageError(lost) : cause
-  } finally {
-    client.off('error', keepFirst)
-    // A connection in an unknown state is closed, not used again.
-    client.release(!sound)
-  }
+  const { answers, isEnded } = await sendTogether(client, queries)
+  client.off('error', keepFirst)
+  // A connection in an unknown state is closed, not used again.
+  client.release(!isEnded)
+  if (isIdleTimeout(lost)) throw toStorageError(lost)
+  const results = answers.map((answer) => {
+    if (answer.status === 'rejected') throw toStorageError(answer.reason)
+    return answer.value
+  })
+  // The first and the last are BEGIN and COMMIT.
+  return results.slice(1, -1)
 }
 
-export function runSql(connection: Pool | ClientBase, sql: string, values: Scalar[] = []): Promise<QueryResult<Row>> {
-  return orStorageError(connection.query<Row>(sql, values))
+type Answer = PromiseSettledResult<QueryResult<Row>>
+
+async function sendTogether(
+  client: PoolClient,
+  queries: readonly Query[],
+): Promise<{ answers: Answer[]; isEnded: boolean }> {
+  const steps = [{ sql: 'BEGIN', values: [] }, ...queries].map((query) => send(client, query))
+  // The server would commit the other queries without one that the client could not even send.
+  const end = send(client, { sql: steps.some((step) => step.isUnsent) ? 'ROLLBACK' : 'COMMIT', values: [] })
+  const answers = await Promise.allSettled([...steps, end].map(({ answer }) => answer))
+  return { answers, isEnded: answers.at(-1)?.status === 'fulfilled' }
+}
+
+type Sent = { answer: Promise<QueryResult<Row>>; isUnsent: boolean }
+
+function send(client: PoolClient, { sql, values }: Query): Sent {
+  const { promise: answer, resolve, reject } = Promise.withResolvers<QueryResult<Row>>()
+  let isUnsent = false
+  client.query<Row>(sql, values, (error: Error | null | undefined, result) => {
+    isUnsent = !!error
+    if (error) reject(error)
+    else resolve(result)
+  })
+  // A query that cannot be sent calls back at once.
+  return { answer, isUnsent }
+}
+
+export function runSql(pool: Pool, { sql, values }: Query): Promise<QueryResult<Row>> {
+  return orStorageError(pool.query<Row>(sql, values))
 }
 
 async function orStorageError<T>(answer: Promise<T>): Promise<T> {
@@ -85,6 +113,7 @@ function toStorageError(cause: unknown): StorageError {
   const message = cause instanceof Error ? cause.message : String(cause)
   if (cause instanceof TypeError || cause instanceof RangeError) return new StorageError('failed', message, { cause })
   const state = cause instanceof pg.DatabaseError ? (cause.code ?? '') : ''
+  if (state === unexpectedRows) return new StorageError('expectation', message, { cause })
   if (state === idleInTransaction) return new StorageError('undone', message, { cause })
   if (state.startsWith('23')) return new StorageError('constraint', message, { cause })
   return new StorageError(/^(22|42|54|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })

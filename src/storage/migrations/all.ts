@@ -32,6 +32,7 @@ import { directMessages } from './027-direct-messages.ts'
 import { rejectedCalls } from './028-rejected-calls.ts'
 import { labels } from './029-labels.ts'
 import { live } from './030-live.ts'
+import { expectedRows } from './031-expected-rows.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   rejectedCalls,
   labels,
   live,
+  expectedRows,
 ]
