@@ -64,34 +64,36 @@ describe('compose.yml', () => {
 })
 
 describe('docker-compose', { skip: without('docker-compose') }, () => {
-  const config = (args: readonly string[], settings: string): Compose => {
+  const config = (settings: string): Compose => {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-compose-'))
     try {
       for (const file of ['compose.yml', 'compose.chatwoot.yml']) cpSync(`deploy/${file}`, join(folder, file))
       writeFileSync(join(folder, '.env'), settings)
-      return parse(runTool('docker-compose', [...args, 'config'], { cwd: folder }).stdout) as Compose
+      return parse(runTool('docker-compose', ['config'], { cwd: folder }).stdout) as Compose
     } finally {
       rmSync(folder, { recursive: true })
     }
   }
 
   test('reads compose.yml, and .env reaches the service', () => {
-    const { services } = config(['-f', 'compose.yml'], 'SERVICE_API_TOKEN=secret\n')
+    const { services } = config('SERVICE_API_TOKEN=secret\n')
     assert.equal(services['causeway']?.environment['SERVICE_API_TOKEN'], 'secret')
   })
 
   test('with the profile, the service uses the PostgreSQL that .env names', () => {
     const url = 'postgres://causeway:secret@postgres/causeway'
-    const settings = `DATABASE_URL=${url}\nPOSTGRES_PASSWORD=secret\n`
-    const { services } = config(['-f', 'compose.yml', '--profile', 'postgres'], settings)
+    const settings = `COMPOSE_PROFILES=postgres\nDATABASE_URL=${url}\nPOSTGRES_PASSWORD=secret\n`
+    const { services } = config(settings)
     assert.equal(services['causeway']?.environment['DATABASE_URL'], url)
     assert.equal(services['postgres']?.environment['POSTGRES_PASSWORD'], 'secret')
   })
 
   test('beside Chatwoot, the service is in both networks', () => {
-    const files = ['-f', 'compose.yml', '-f', 'compose.chatwoot.yml']
-    const { services } = config(files, 'SERVICE_API_TOKEN=secret\n')
+    const { services } = config('COMPOSE_FILE=compose.yml:compose.chatwoot.yml\nSERVICE_API_TOKEN=secret\n')
     assert.deepEqual(Object.keys(services['causeway']?.['networks'] as object).sort(), ['chatwoot', 'default'])
-    assertBehindProxy(services['causeway']?.environment ?? {})
+    // compose also gives the service the lines of .env that are for compose itself. The service reads no such variable.
+    const { COMPOSE_FILE: files, ...variables } = services['causeway']?.environment ?? {}
+    assert.equal(files, 'compose.yml:compose.chatwoot.yml')
+    assertBehindProxy(variables)
   })
 })
