@@ -25,6 +25,11 @@ const notRun: Readonly<Record<string, string>> = {
   'git checkout v0.66.0': internet,
   'git checkout v0.65.0': internet,
   'docker compose build': engine,
+  'docker compose exec -T postgres pg_dump --username=causeway --format=custom causeway > causeway.dump': engine,
+  'docker compose exec -T postgres pg_restore --username=causeway --clean --if-exists --no-owner --dbname=causeway < causeway.dump':
+    engine,
+  'docker compose exec -T postgres psql --username=causeway causeway -c "UPDATE lease SET backup_at = extract(epoch FROM now()) * 1000"':
+    engine,
   'npm run release -- minor': 'test/scripts/release.test.ts runs it in a repository of its own',
   'docker buildx build --platform linux/amd64,linux/arm64 --tag causeway:<version> --build-arg COMMIT="$(git rev-parse HEAD)" --build-arg BUILD_DATE="$(date -u +%FT%TZ)" .':
     engine,
@@ -135,7 +140,9 @@ describe('the commands of', { skip, concurrency: true }, () => {
     await walk.assertTwoWay()
     const image = toRun('docs/deploying.md', 'The image')
     await walk.follow(image)
-    const backup = ['With Docker Compose', 'In the container'].flatMap((section) => toRun('docs/backup.md', section))
+    const backup = ['With Docker Compose', 'In the container', 'A dump in Docker Compose'].flatMap((section) =>
+      toRun('docs/backup.md', section),
+    )
     assert.match(await walk.follow(backup), /✓ .* is a complete and checked backup .*✓ .* is the backup /s)
     const sections = ['Upgrade with Docker Compose', 'Roll back with Docker Compose']
     const upgrade = sections.flatMap((section) => toRun('docs/upgrading.md', section))
