@@ -56,6 +56,15 @@ for (const document of documents) {
   })
 }
 
+test('README leads to every page of docs/', () => {
+  const readme = readFileSync('README.md', 'utf8')
+  const pages = documents.filter((document) => /^docs\/[^/]+$/.test(document))
+  assert.deepEqual(
+    pages.filter((page) => !readme.includes(`](${page})`)),
+    [],
+  )
+})
+
 test('a file that does not exist is found', () => {
   const text = 'see `core/nowhere.ts`, `core/ids.ts`, `ids.ts` and [this](nowhere.md)'
   assert.deepEqual(missingIn('docs/architecture.md', text), ['core/nowhere.ts', 'nowhere.md'])

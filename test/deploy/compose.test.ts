@@ -97,12 +97,12 @@ describe('compose.yml', () => {
 const token = 'SERVICE_API_TOKEN=secret\n'
 
 describe('docker-compose', { skip: without('docker-compose') }, () => {
-  const config = (args: readonly string[], settings: string): Compose => {
+  const config = (settings: string): Compose => {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-compose-'))
     try {
       for (const file of ['compose.yml', 'compose.chatwoot.yml']) cpSync(`deploy/${file}`, join(folder, file))
       writeFileSync(join(folder, '.env'), settings)
-      return parse(runTool('docker-compose', [...args, 'config'], { cwd: folder }).stdout) as Compose
+      return parse(runTool('docker-compose', ['config'], { cwd: folder }).stdout) as Compose
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -110,32 +110,34 @@ describe('docker-compose', { skip: without('docker-compose') }, () => {
 
   for (const settings of ['', 'SERVICE_API_TOKEN=\n']) {
     test(`says that the token is missing, with .env ${JSON.stringify(settings)}`, () => {
-      assert.throws(() => config(['-f', 'compose.yml'], settings), /add SERVICE_API_TOKEN to the file \.env beside/)
+      assert.throws(() => config(settings), /add SERVICE_API_TOKEN to the file \.env beside/)
     })
   }
 
   test('a HOST in .env does not close the port', () => {
-    const { services } = config(['-f', 'compose.yml'], `${token}HOST=127.0.0.1\n`)
+    const { services } = config(`${token}HOST=127.0.0.1\n`)
     assert.equal(services['causeway']?.environment['HOST'], '')
   })
 
   test('reads compose.yml, and .env reaches the service', () => {
-    const { services } = config(['-f', 'compose.yml'], token)
+    const { services } = config(token)
     assert.equal(services['causeway']?.environment['SERVICE_API_TOKEN'], 'secret')
   })
 
   test('with the profile, the service uses the PostgreSQL that .env names', () => {
     const url = 'postgres://causeway:secret@causeway-postgres/causeway'
     const settings = `${token}COMPOSE_PROFILES=postgres\nDATABASE_URL=${url}\nPOSTGRES_PASSWORD=secret\n`
-    const { services } = config(['-f', 'compose.yml'], settings)
+    const { services } = config(settings)
     assert.equal(services['causeway']?.environment['DATABASE_URL'], url)
     assert.equal(services['causeway-postgres']?.environment['POSTGRES_PASSWORD'], 'secret')
   })
 
   test('beside Chatwoot, the service is in both networks', () => {
-    const files = ['-f', 'compose.yml', '-f', 'compose.chatwoot.yml']
-    const { services } = config(files, token)
+    const { services } = config(`${token}COMPOSE_FILE=compose.yml:compose.chatwoot.yml\n`)
     assert.deepEqual(Object.keys(services['causeway']?.['networks'] as object).sort(), ['chatwoot', 'default'])
-    assertBehindProxy(services['causeway']?.environment ?? {})
+    // compose also gives the service the lines of .env that are for compose itself. The service reads no such variable.
+    const { COMPOSE_FILE: files, ...variables } = services['causeway']?.environment ?? {}
+    assert.equal(files, 'compose.yml:compose.chatwoot.yml')
+    assertBehindProxy(variables)
   })
 })

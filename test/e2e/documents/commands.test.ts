@@ -23,6 +23,13 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run demo -- --check': demo,
   'git fetch --tags': internet,
   'git checkout v0.66.0': internet,
+  'git checkout v0.65.0': internet,
+  'docker compose build': engine,
+  'docker compose exec -T postgres pg_dump --username=causeway --format=custom causeway > causeway.dump': engine,
+  'docker compose exec -T postgres pg_restore --username=causeway --clean --if-exists --no-owner --dbname=causeway < causeway.dump':
+    engine,
+  'docker compose exec -T postgres psql --username=causeway causeway -c "UPDATE lease SET backup_at = extract(epoch FROM now()) * 1000"':
+    engine,
   'npm run release -- minor': 'test/scripts/release.test.ts runs it in a repository of its own',
   'docker buildx build --platform linux/amd64,linux/arm64 --tag causeway:<version> --build-arg COMMIT="$(git rev-parse HEAD)" --build-arg BUILD_DATE="$(date -u +%FT%TZ)" .':
     engine,
@@ -91,7 +98,7 @@ describe('the commands of', { skip, concurrency: true }, () => {
     const start = operations.find(isStart)
     assert.ok(start)
     await walk.operateStopped(operations.filter(isRestore), start)
-    const upgrade = [...toRun('docs/upgrading.md', 'Upgrade'), ...toRun('docs/upgrading.md', 'Roll back')]
+    const upgrade = ['Upgrade a clone', 'Roll back a clone'].flatMap((section) => toRun('docs/upgrading.md', section))
     await walk.operateStopped(upgrade, start)
     markRun([...operations, ...upgrade])
   })
@@ -102,8 +109,8 @@ describe('the commands of', { skip, concurrency: true }, () => {
     async () => {
       const guide = 'docs/production.md'
       const isForDocker = ({ text }: Command) => text.includes('docker') || text.endsWith('/deploy')
-      const sections = ['With systemd', 'Caddy', 'nginx', 'Link the account and check']
-      const commands = sections.flatMap((section) => toRun(guide, section)).filter((each) => !isForDocker(each))
+      const setUp = ['With systemd', 'Caddy', 'nginx', 'Link the account and check']
+      const commands = setUp.flatMap((section) => toRun(guide, section)).filter((each) => !isForDocker(each))
       await using walk = await ServerWalk.open({ settings: 'etc/causeway/causeway.env', domain: 'desk.test' })
       const printed = await walk.follow(commands)
       assertGreen(printed)
@@ -119,9 +126,12 @@ describe('the commands of', { skip, concurrency: true }, () => {
       await walk.follow(later)
       assert.match(walk.read('etc/causeway/causeway.env'), /^SERVICE_ENCRYPTION_KEY=[^,\n]{44},[^,\n]{44}$/m)
       assert.match(await walk.runNightly(), /"path":/)
-      const restore = ['With systemd', 'Upgrade and roll back'].flatMap((section) => toRun('docs/backup.md', section))
+      const restore = toRun('docs/backup.md', 'With systemd')
       assert.match(await walk.follow(restore), /✓ .* is the backup /)
-      markRun([...later, ...restore])
+      const sections = ['Upgrade with systemd', 'Roll back with systemd']
+      const upgrade = sections.flatMap((section) => toRun('docs/upgrading.md', section))
+      assert.match(await walk.follow(upgrade), /✓ .* is a complete and checked backup .*✓ .* is the backup /s)
+      markRun([...later, ...restore, ...upgrade])
     },
   )
 
@@ -138,9 +148,14 @@ describe('the commands of', { skip, concurrency: true }, () => {
       await walk.assertTwoWay()
       const image = toRun('docs/deploying.md', 'The image')
       await walk.follow(image)
-      const backup = ['With Docker Compose', 'In the container'].flatMap((section) => toRun('docs/backup.md', section))
+      const backup = ['With Docker Compose', 'In the container', 'A dump in Docker Compose'].flatMap((section) =>
+        toRun('docs/backup.md', section),
+      )
       assert.match(await walk.follow(backup), /✓ .* is a complete and checked backup .*✓ .* is the backup /s)
-      markRun([...commands, ...image, ...backup])
+      const sections = ['Upgrade with Docker Compose', 'Roll back with Docker Compose']
+      const upgrade = sections.flatMap((section) => toRun('docs/upgrading.md', section))
+      assert.match(await walk.follow(upgrade), /✓ .* is a complete and checked backup .*✓ .* is the backup /s)
+      markRun([...commands, ...image, ...backup, ...upgrade])
     },
   )
 
@@ -198,6 +213,13 @@ test('the list of commands that are not run names only commands that are printed
   const texts = new Set(printed.map(({ text }) => text))
   assert.deepEqual(
     Object.keys(notRun).filter((text) => !texts.has(text)),
+    [],
+  )
+})
+
+test('no command to copy restores with --current, which sends messages again that a service has sent since the backup', () => {
+  assert.deepEqual(
+    printed.filter(({ text }) => text.includes('--current')),
     [],
   )
 })

@@ -30,7 +30,7 @@ export class RealWalk extends Walk {
         ...sides.replace,
         'http://192.168.1.20:3100': url,
         'http://127.0.0.1:3100': url,
-        'https://bridge.example': url,
+        'https://bridge.example.com': url,
         '"inbox_id": 3': `"inbox_id": ${sides.inboxId}`,
         "'Authorization: Bearer <token>'": '"Authorization: Bearer $TOKEN"',
         // The person at the terminal answers the question.
