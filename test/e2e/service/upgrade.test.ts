@@ -14,30 +14,38 @@ import { destinationSettings } from '../../harness/destination.ts'
 import { releaseDatabase, releaseKey } from '../../harness/release-database.ts'
 import type { ReleaseFile } from '../../harness/release-database.ts'
 import { Service } from '../../harness/service.ts'
+import { signatureOf } from '../../harness/signed-callback.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
+import { DeskClient, openChat } from '../../sim-helpdesk/harness/desk-client.ts'
 
 /** A minute after the release ended. Much later, its rows would expire and be pruned. */
 const startsAt = 1_794_886_280_000
 const ageMs = Date.now() - startsAt
 const clock = { ...systemClock, now: () => Date.now() - ageMs }
 
-const cases: { engine: EngineName; file: ReleaseFile }[] = [
+type Case = { engine: EngineName; file: ReleaseFile }
+
+const cases: Case[] = [
   { engine: 'sqlite', file: 'plain' },
   { engine: 'sqlite', file: 'encrypted' },
   { engine: 'postgres', file: 'plain' },
 ]
 
-async function openUpgraded({ engine, file }: (typeof cases)[number]) {
+/** With `keepsHelpdesk` the helpdesk is the one of the release and has its conversations; else it is a new one. */
+async function openUpgraded({ engine, file }: Case, { keepsHelpdesk = false } = {}) {
   await using stack = new AsyncDisposableStack()
-  const place = stack.use(await releaseDatabase(engine, file))
   // The simulator derives all keys from its seed, so this account has the device that the release had linked.
   const network = stack.use(await SimNetwork.start())
   const phone = network.account({ phone: '5511910000000' })
   network.linkReady(phone)
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm }))
+  const helpdeskUrl = keepsHelpdesk ? helpdesk.facts.url : undefined
+  const place = stack.use(await releaseDatabase(engine, file, { helpdeskUrl }))
+  const desk = new DeskClient(helpdesk)
+  if (keepsHelpdesk) for (const last of [1, 9, 2]) await openChat(desk, `551188888000${last}`)
   const person = (last: number) =>
     network.person({ phone: `551188888000${last}`, lid: `20000000000000${last}`, pushName: `Person ${last}` })
-  const people = { waitsForUs: person(3), isNew: person(4) }
+  const people = { bob: person(1), waitsForUs: person(3), isNew: person(4) }
   const environment = {
     ...destinationSettings(helpdesk),
     SERVICE_ENCRYPTION_KEY: file === 'encrypted' ? releaseKey : '',
@@ -77,6 +85,31 @@ describe('upgrade from 0.65.0', () => {
       people.isNew.text(phone, 'after the upgrade')
       await waitUntil('a new message is delivered', () => texts().includes('after the upgrade'), { instead: texts })
       assert.equal(texts().length, 5, 'nothing is doubled')
+    })
+  }
+
+  for (const each of cases.filter(({ engine, file }) => file === 'plain' && engines.includes(engine))) {
+    test(`the conversations and callbacks of the release are known, on ${each.engine}`, async () => {
+      await using world = await openUpgraded(each, { keepsHelpdesk: true })
+      const { service, helpdesk, people } = world
+      await waitUntil('the account is online', async () => {
+        return ((await service.get('/api/instances/n0')).body as { state: string }).state === 'ready'
+      })
+      const post = async (id: number, content: string) => {
+        const conversation = { id: 1, inbox_id: 1, meta: { sender: { identifier: null, phone_number: null } } }
+        const message = { id, content, message_type: 'outgoing', private: false, inbox: { id: 1 }, conversation }
+        const body = JSON.stringify({ event: 'message_created', account: { id: 1 }, ...message })
+        const headers = signatureOf(body, helpdesk.facts.webhook_secret)
+        return service.request('POST', '/api/instances/n0/webhook', { token: null, body, headers })
+      }
+      const again = await post(6, 'sent by the release')
+      assert.equal((again.body as { reason?: string }).reason, 'duplicate', again.text)
+      // Only the conversation says to whom it goes.
+      const answer = await post(8000, 'an answer in an old conversation')
+      assert.equal(answer.status, 200, answer.text)
+      const texts = () => people.bob.messages.entries.map(({ message }) => textOfMessage(message))
+      await waitUntil('Bob has the answer', () => texts().length > 0)
+      assert.deepEqual(texts(), ['an answer in an old conversation'])
     })
   }
 
