@@ -60,6 +60,12 @@ test('a message that is accepted during a step of another message is in its own 
   assert.equal(own?.parentSpanContext?.spanId, callback?.spanContext().spanId)
 })
 
+test('of an instance that is named after its number, only the last two digits are shown', () => {
+  const { traces, spans } = stage()
+  traces.note({ ...traced, facts: { instance: 'shop-5511955550077', bytes: 12_345_678 } }, 900)
+  assert.deepEqual(spans[0]?.attributes, { 'causeway.instance': 'shop-…77', 'causeway.bytes': 12_345_678 })
+})
+
 test('a failed step names the kind of the failure, and not what it says', async () => {
   const { traces, spans } = stage()
   const failures = [new DownstreamError('gone', 'no contact 5511'), new TypeError('file of Bob'), 'Bob']
