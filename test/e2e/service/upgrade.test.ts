@@ -121,6 +121,9 @@ describe('upgrade from 0.65.0', () => {
     assert.equal(tenant.downstream_inbox_id, 1)
     const usage = JSON.stringify(await bodyOf('/api/instances/n0/usage?from=2026-11-17&to=2026-11-17'))
     assert.match(usage, /"messages_out":[23]/)
+    await waitUntil('the outbox counts the two messages of the release and the one that waited', async () => {
+      return ((await bodyOf('/api/instances/n0/outbox')) as { sent: number }).sent === 3
+    })
     const audit = JSON.stringify(await bodyOf('/api/audit'))
     assert.match(audit, /"tenant\.upsert"/)
     assert.match(audit, /"0\.65\.0"/)
