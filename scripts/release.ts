@@ -4,13 +4,13 @@ import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { nextVersion } from './release/next-version.ts'
-import { stampChangelog, stampImage, stampPackage } from './release/stamp.ts'
+import { stampChangelog, stampImage, stampLabel, stampPackage, stampUpgrading } from './release/stamp.ts'
 import type { Release } from './release/stamp.ts'
 
 const usage = 'npm run release -- <patch|minor|major|1.2.3> [--commit]'
 
 /** Files that may name the image. */
-const imageFiles = ['Dockerfile', 'README.md', 'deploy/**/*.{yml,md,service}', 'docs/*.md']
+const imageFiles = ['README.md', 'deploy/**/*.{yml,md,service}', 'docs/*.md']
 
 try {
   const { positionals, values } = parseArgs({
@@ -44,19 +44,30 @@ function release(wanted: string, commits: boolean): void {
 }
 
 function stampedFiles(of: Release): Map<string, string> {
-  const stamps = new Map<string, (text: string, release: Release) => string>([
+  const stamps: [file: string, stamp: (text: string, release: Release) => string][] = [
     ['CHANGELOG.md', stampChangelog],
     ['package.json', stampPackage],
     ['package-lock.json', stampPackage],
-  ])
-  for (const file of globSync(imageFiles)) stamps.set(file.replaceAll('\\', '/'), stampImage)
+    ['Dockerfile', stampLabel],
+    ['docs/upgrading.md', stampUpgrading],
+  ]
+  for (const file of globSync(imageFiles)) stamps.push([file.replaceAll('\\', '/'), stampImage])
   const changed = new Map<string, string>()
   for (const [file, stamp] of stamps) {
-    const before = readFileSync(file, 'utf8')
-    const after = stamp(before, of)
+    const before = changed.get(file) ?? readFileSync(file, 'utf8')
+    const after = stampFile(file, () => stamp(before, of))
     if (after !== before) changed.set(file, after)
   }
   return changed
+}
+
+/** A refusal names the file. */
+function stampFile(file: string, stamp: () => string): string {
+  try {
+    return stamp()
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 function git(...args: readonly string[]): string {

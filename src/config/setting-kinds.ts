@@ -83,10 +83,10 @@ export function size(min: string, max: string): Kind<number> {
   return measured(sizeUnits, 'a size such as 512kb or 64mb', min, max)
 }
 
-/** An http(s) URL without a trailing slash, or null for none. */
+/** An http(s) URL without a trailing slash, or null for none. A path is appended to it, so it ends with its own path. */
 export const httpUrl: Kind<string | null> = {
-  takes: 'an http:// or https:// URL, or nothing',
-  parse: (value) => (value === '' ? null : parseUrl(value, ['http:', 'https:'])),
+  takes: 'an http:// or https:// URL without ? and #, or nothing',
+  parse: (value) => (value === '' ? null : /[?#]/.test(value) ? undefined : parseUrl(value, ['http:', 'https:'])),
   show: hideCredentials,
 }
 

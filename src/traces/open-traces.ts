@@ -19,10 +19,14 @@ type Options = {
   log: Log
 }
 
+/** Given here, because the exporter would take any time from a variable that is no setting of the service. */
+const exportMs = 10_000
+
 /** `spans` sends what is left when it is disposed. */
 export function openTraces(options: Options): { traces: Traces; spans: AsyncDisposable } {
   const { endpoint, headers, serviceName, version, share, onDropped, clock, log } = options
-  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, headers: { ...headers } })
+  const url = `${endpoint}/v1/traces`
+  const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: exportMs })
   const spans = new SpanExport({ exporter, onDropped, log })
   return { traces: new OtlpTraces({ spans, serviceName, version, share, clock }), spans }
 }

@@ -10,6 +10,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import { DownstreamError } from '../core/downstream.ts'
 import type { InnerStepName, Step, StepFacts, StepName, TraceSubject, Traces } from '../core/trace/traces.ts'
 import type { Clock } from '../lib/clock.ts'
+import { maskNumbers } from '../lib/text/mask-numbers.ts'
 import type { SpanExport } from './span-export.ts'
 import { isSampled, newSpanId, traceIdsOf } from './trace-ids.ts'
 
@@ -134,10 +135,13 @@ function failureOf(error: unknown): string {
   return error instanceof Error ? error.name : 'failed'
 }
 
+/** Operators name instances after their numbers, and a collector is often the service of another company. */
 function attributesOf(facts: StepFacts): Attributes {
-  return Object.fromEntries(
-    Object.entries(facts).flatMap(([key, value]) => (value === undefined ? [] : [[`causeway.${key}`, value]])),
-  )
+  const attributes: Attributes = {}
+  for (const [key, value] of Object.entries(facts)) {
+    if (value !== undefined) attributes[`causeway.${key}`] = typeof value === 'string' ? maskNumbers(value) : value
+  }
+  return attributes
 }
 
 /** Seconds and nanoseconds. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isSampled, traceIdsOf } from './trace-ids.ts'
 
-const received = { of: 'network', instance: 'n0', id: 'A1' } as const
+const received = { of: 'network', instance: 'n0', id: 'A1', kind: 'message' } as const
 
 test('the ids of a message never change, because messages outlive a version of the service', () => {
   assert.deepEqual(traceIdsOf(received), {
@@ -21,6 +21,12 @@ test('another message has another trace', () => {
     { of: 'outbox', id: 'A1' },
   ] as const
   assert.equal(new Set(subjects.map((each) => traceIdsOf(each).traceId)).size, subjects.length)
+})
+
+test('the notice that a message cannot be decrypted is in the trace of the message, with a first step of its own', () => {
+  const [message, notice] = [received, { ...received, kind: 'undecryptable' } as const].map(traceIdsOf)
+  assert.equal(notice?.traceId, message?.traceId)
+  assert.notEqual(notice?.firstId, message?.firstId)
 })
 
 test('about the configured share of the traces is recorded', () => {

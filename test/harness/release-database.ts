@@ -15,23 +15,40 @@ export const releaseKey = Buffer.from('release 0.65.0 key of 32 bytes!!').toStri
 
 export type ReleaseFile = 'plain' | 'encrypted'
 
+/** The address of the helpdesk that the release delivered to. */
+const releaseHelpdesk = 'http://127.0.0.1:34399'
+
+type ReleaseOptions = {
+  /** The address at which the helpdesk of the release is now. Without it the service finds another helpdesk. */
+  helpdeskUrl?: string | undefined
+}
+
 /** On PostgreSQL the rows of the SQLite file stand in the tables that the release made there. */
-export async function releaseDatabase(engine: EngineName, file: ReleaseFile): Promise<TestLocation> {
+export async function releaseDatabase(
+  engine: EngineName,
+  file: ReleaseFile,
+  { helpdeskUrl }: ReleaseOptions = {},
+): Promise<TestLocation> {
   const bytes = gunzipSync(await readFile(new URL(`../fixtures/release-0.65.0/${file}.db.gz`, import.meta.url)))
   const place = await newLocation(engine)
-  if (place.location.engine === 'sqlite') {
-    const { path } = place.location
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, bytes)
-    return place
-  }
-  await using source = await newLocation('sqlite')
-  if (source.location.engine !== 'sqlite') throw new Error('a file is expected')
-  await mkdir(dirname(source.location.path), { recursive: true })
-  await writeFile(source.location.path, bytes)
-  using rows = new DatabaseSync(source.location.path)
-  await copyRows(rows, place.url)
+  await using source = engine === 'sqlite' ? undefined : await newLocation('sqlite')
+  const { location } = source ?? place
+  if (location.engine !== 'sqlite') throw new Error('a file is expected')
+  await mkdir(dirname(location.path), { recursive: true })
+  await writeFile(location.path, bytes)
+  using rows = new DatabaseSync(location.path)
+  if (helpdeskUrl !== undefined) moveHelpdesk(rows, helpdeskUrl)
+  if (source) await copyRows(rows, place.url)
   return place
+}
+
+function moveHelpdesk(rows: DatabaseSync, to: string): void {
+  const tables = rows.prepare(
+    `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'destination'`,
+  )
+  for (const { name } of tables.all() as { name: string }[]) {
+    rows.prepare(`UPDATE ${name} SET destination = replace(destination, ?, ?)`).run(releaseHelpdesk, to)
+  }
 }
 
 async function copyRows(source: DatabaseSync, url: string): Promise<void> {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, test } from 'node:test'
@@ -10,6 +10,7 @@ import { nextVersion } from '../../scripts/release/next-version.ts'
 
 const script = resolve('scripts/release.ts')
 const changelog = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A feature.\n\n## [0.64.0] - 2026-01-01\n\n- Old.\n'
+const upgrading = '## What each release needs\n\n- **Unreleased**: nothing.\n- **0.64.0**: a new key.\n'
 
 class Repository {
   readonly #directory = mkdtempSync(join(tmpdir(), 'causeway-release-'))
@@ -22,6 +23,7 @@ class Repository {
     this.write('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`)
     this.write('CHANGELOG.md', changes)
     this.write('Dockerfile', 'LABEL org.opencontainers.image.version="0.65.0"\n')
+    this.write('docs/upgrading.md', upgrading)
     this.write('deploy/compose.yml', 'image: ${CAUSEWAY_IMAGE:-causeway:0.65.0}\nother: postgres:0.65.0\n')
     this.git('init', '--quiet')
     this.git('config', 'user.email', 'test@example.com')
@@ -66,6 +68,7 @@ describe('npm run release', () => {
       repository.read('deploy/compose.yml'),
       'image: ${CAUSEWAY_IMAGE:-causeway:0.66.0}\nother: postgres:0.65.0\n',
     )
+    assert.match(repository.read('docs/upgrading.md'), /\n\n- \*\*0\.66\.0\*\*: nothing\.\n- \*\*0\.64\.0\*\*/)
     const heading =
       /## \[Unreleased\]\n\n## \[0\.66\.0\] - \d{4}-\d\d-\d\d\n\n### Added\n\n- A feature\.\n\n## \[0\.64\.0\]/
     assert.match(repository.read('CHANGELOG.md'), heading)
@@ -121,14 +124,45 @@ describe('npm run release', () => {
     assert.equal(repository.git('diff'), '')
   })
 
-  test('the files of this repository can be stamped', () => {
+  const unstampable = [
+    [
+      'Dockerfile',
+      "LABEL org.opencontainers.image.version='0.65.0'\n",
+      /^Dockerfile: it does not name the version of now/,
+    ],
+    ['docs/upgrading.md', upgrading.replace('Unreleased', '0.65.0'), /^docs\/upgrading\.md: .* what the release needs/],
+  ] as const
+  for (const [file, text, says] of unstampable) {
+    test(`refuses a ${file} that it cannot stamp, and changes nothing`, () => {
+      using repository = new Repository()
+      repository.write(file, text)
+      repository.git('commit', '--quiet', '--all', '--message', 'other')
+      const { status, output } = repository.release('patch')
+      assert.deepEqual([status, repository.git('diff')], [1, ''])
+      assert.match(output, says)
+    })
+  }
+
+  test('in the files of this repository no tag and no label of the version before is left', () => {
     using repository = new Repository()
-    for (const file of ['package.json', 'package-lock.json', 'CHANGELOG.md'])
+    const deployed = ['Dockerfile', ...globSync('deploy/**/*.yml')]
+    // Right after a release the changelog and the guide have nothing unreleased, so these are not copied.
+    for (const file of ['package.json', 'package-lock.json', ...deployed])
       repository.write(file, readFileSync(file, 'utf8'))
-    repository.git('commit', '--quiet', '--all', '--message', 'ours')
+    repository.git('add', '.')
+    repository.git('commit', '--quiet', '--message', 'ours')
+    const { version } = JSON.parse(repository.read('package.json')) as { version: string }
     const { status, output } = repository.release('major')
     assert.equal(status, 0, output)
+    assert.deepEqual(
+      deployed.filter((file) => repository.read(file).includes(version)),
+      [],
+    )
   })
+})
+
+test('the changelog of this repository has the heading under which a release looks', () => {
+  assert.match(readFileSync('CHANGELOG.md', 'utf8'), /\n## \[Unreleased\]\n/)
 })
 
 test('the next version', () => {

@@ -8,12 +8,13 @@ import type { NetworkEvent } from '../message.ts'
  * subject names only what is stored of the message.
  */
 export type TraceSubject =
-  | { of: 'network'; instance: InstanceName; id: NetworkMessageId }
+  /** The events of one id are one trace: that a message cannot be decrypted yet, and the message itself. */
+  | { of: 'network'; instance: InstanceName; id: NetworkMessageId; kind: NetworkEvent['kind'] }
   | { of: 'helpdesk'; destination: DestinationKey; id: number }
   /** A direct message: the helpdesk has no message when it is accepted. */
   | { of: 'outbox'; id: RowId }
 
-/** The first step of a message that is stored. Every later step is a child of it. */
+/** The first step of an event or a message that is stored. Every later step is a child of it. */
 type FirstStep = 'receive' | 'accept'
 
 /**
@@ -64,7 +65,8 @@ export const noTraces: Traces = {
 
 export function subjectOfEvent(instance: InstanceName, event: NetworkEvent): TraceSubject {
   const row = event.kind === 'message' ? event.queueId : undefined
-  return row === undefined ? { of: 'network', instance, id: event.id } : { of: 'outbox', id: row }
+  const { id, kind } = event
+  return row === undefined ? { of: 'network', instance, id, kind } : { of: 'outbox', id: row }
 }
 
 export function subjectOfRow(row: { id: RowId; destination: DestinationKey; messageId: number | null }): TraceSubject {

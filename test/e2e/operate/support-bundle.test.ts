@@ -43,6 +43,7 @@ const planted = {
   tenantSecret: 'planted-tenant-secret',
   proxyPassword: 'planted-proxy-password',
   databasePassword: 'planted-database-password',
+  collectorKey: 'planted-collector-key',
   ignoredNumber: '5511966660013',
   customerPhone: '5511977770042',
   customerLid: '200000000009942',
@@ -74,6 +75,7 @@ async function setUp(engine: 'sqlite' | 'postgres') {
       SERVICE_ENCRYPTION_KEY: planted.encryptionKey,
       SERVICE_IGNORE_JIDS: `${planted.ignoredNumber}@s.whatsapp.net`,
       SERVICE_REJECT_CALLS_TEXT: `please call ${planted.telephone}`,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${planted.collectorKey}`,
       DOWNSTREAM_DB_URL: `postgres://desk:${planted.databasePassword}@127.0.0.1:9/desk`,
     },
   })

@@ -14,30 +14,38 @@ import { destinationSettings } from '../../harness/destination.ts'
 import { releaseDatabase, releaseKey } from '../../harness/release-database.ts'
 import type { ReleaseFile } from '../../harness/release-database.ts'
 import { Service } from '../../harness/service.ts'
+import { signatureOf } from '../../harness/signed-callback.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
+import { DeskClient, openChat } from '../../sim-helpdesk/harness/desk-client.ts'
 
 /** A minute after the release ended. Much later, its rows would expire and be pruned. */
 const startsAt = 1_794_886_280_000
 const ageMs = Date.now() - startsAt
 const clock = { ...systemClock, now: () => Date.now() - ageMs }
 
-const cases: { engine: EngineName; file: ReleaseFile }[] = [
+type Case = { engine: EngineName; file: ReleaseFile }
+
+const cases: Case[] = [
   { engine: 'sqlite', file: 'plain' },
   { engine: 'sqlite', file: 'encrypted' },
   { engine: 'postgres', file: 'plain' },
 ]
 
-async function openUpgraded({ engine, file }: (typeof cases)[number]) {
+/** With `keepsHelpdesk` the helpdesk is the one of the release and has its conversations; else it is a new one. */
+async function openUpgraded({ engine, file }: Case, { keepsHelpdesk = false } = {}) {
   await using stack = new AsyncDisposableStack()
-  const place = stack.use(await releaseDatabase(engine, file))
   // The simulator derives all keys from its seed, so this account has the device that the release had linked.
   const network = stack.use(await SimNetwork.start())
   const phone = network.account({ phone: '5511910000000' })
   network.linkReady(phone)
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm }))
+  const helpdeskUrl = keepsHelpdesk ? helpdesk.facts.url : undefined
+  const place = stack.use(await releaseDatabase(engine, file, { helpdeskUrl }))
+  const desk = new DeskClient(helpdesk)
+  if (keepsHelpdesk) for (const last of [1, 9, 2]) await openChat(desk, `551188888000${last}`)
   const person = (last: number) =>
     network.person({ phone: `551188888000${last}`, lid: `20000000000000${last}`, pushName: `Person ${last}` })
-  const people = { waitsForUs: person(3), isNew: person(4) }
+  const people = { carol: person(2), waitsForUs: person(3), isNew: person(4) }
   const environment = {
     ...destinationSettings(helpdesk),
     SERVICE_ENCRYPTION_KEY: file === 'encrypted' ? releaseKey : '',
@@ -80,6 +88,31 @@ describe('upgrade from 0.65.0', () => {
     })
   }
 
+  for (const each of cases.filter(({ engine, file }) => file === 'plain' && engines.includes(engine))) {
+    test(`the conversations and callbacks of the release are known, on ${each.engine}`, async () => {
+      await using world = await openUpgraded(each, { keepsHelpdesk: true })
+      const { service, helpdesk, people } = world
+      await waitUntil('the account is online', async () => {
+        return ((await service.get('/api/instances/n0')).body as { state: string }).state === 'ready'
+      })
+      const post = async (id: number, content: string) => {
+        const conversation = { id: 3, inbox_id: 1, meta: { sender: { identifier: null, phone_number: null } } }
+        const message = { id, content, message_type: 'outgoing', private: false, inbox: { id: 1 }, conversation }
+        const body = JSON.stringify({ event: 'message_created', account: { id: 1 }, ...message })
+        const headers = signatureOf(body, helpdesk.facts.webhook_secret)
+        return service.request('POST', '/api/instances/n0/webhook', { token: null, body, headers })
+      }
+      const again = await post(6, 'sent by the release')
+      assert.equal((again.body as { reason?: string }).reason, 'duplicate', again.text)
+      // Only the conversation says to whom it goes. No message of Carol is delivered here, so the release stored it.
+      const answer = await post(8000, 'an answer in an old conversation')
+      assert.equal(answer.status, 200, answer.text)
+      const texts = () => people.carol.messages.entries.map(({ message }) => textOfMessage(message))
+      await waitUntil('Carol has the answer', () => texts().length > 0)
+      assert.deepEqual(texts(), ['an answer in an old conversation'])
+    })
+  }
+
   test('the records of the release are readable: tenants, usage, audit and the outbox', async () => {
     await using world = await openUpgraded({ engine: 'sqlite', file: 'encrypted' })
     const { service } = world
@@ -88,6 +121,9 @@ describe('upgrade from 0.65.0', () => {
     assert.equal(tenant.downstream_inbox_id, 1)
     const usage = JSON.stringify(await bodyOf('/api/instances/n0/usage?from=2026-11-17&to=2026-11-17'))
     assert.match(usage, /"messages_out":[23]/)
+    await waitUntil('the outbox counts the two messages of the release and the one that waited', async () => {
+      return ((await bodyOf('/api/instances/n0/outbox')) as { sent: number }).sent === 3
+    })
     const audit = JSON.stringify(await bodyOf('/api/audit'))
     assert.match(audit, /"tenant\.upsert"/)
     assert.match(audit, /"0\.65\.0"/)

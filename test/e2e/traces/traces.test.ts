@@ -30,6 +30,8 @@ describe('traces', { concurrency: 2 }, () => {
     const sent = world.bob.text(world.phone, 'the secret words')
     await world.arrived(sent)
     const shown = await collector.has('shown')
+    // The attempt ends after the message is shown, so its span can come in the next request.
+    await collector.has('deliver')
     const trace = collector.traceOf(shown)
     assert.deepEqual(namesOf(trace), ['deliver', 'helpdesk request', 'receive', 'shown'])
     assertOneTree(trace)
@@ -47,6 +49,24 @@ describe('traces', { concurrency: 2 }, () => {
     const posts = trace.filter(({ facts }) => facts['causeway.method'] === 'POST')
     assert.ok(posts.length >= 1, 'the post of the message is a step')
     assert.ok(trace.every(({ startMs, endMs }) => startMs > 0 && endMs >= startMs))
+  })
+
+  test('a message that is decrypted at the second attempt is one trace, and every span has an id of its own', async () => {
+    await using collector = await TraceCollector.start()
+    await using world = await AgentWorld.open({ environment: collector.environment })
+    world.network.fault({ kind: 'undecryptable' })
+    await world.arrived(world.bob.text(world.phone, 'the secret words'))
+    const shown = await collector.has('shown', ({ facts }) => facts['causeway.outcome'] === 'ok')
+    await collector.has('deliver')
+    const trace = collector.traceOf(shown)
+    const received = trace.filter(({ name }) => name === 'receive')
+    assert.deepEqual(
+      received.map(({ facts }) => facts['causeway.kind']),
+      ['undecryptable', 'message'],
+    )
+    assert.equal(new Set(trace.map(({ spanId }) => spanId)).size, trace.length)
+    const [notice] = received
+    assertOneTree(trace.filter((span) => span !== notice && span.parentSpanId !== notice?.spanId))
   })
 
   test('a message of an agent is one trace from its callback until it is shown as read', async () => {
@@ -70,7 +90,7 @@ describe('traces', { concurrency: 2 }, () => {
     await using world = await AgentWorld.open({ environment: collector.environment })
     await world.command('/n0/messages', { to: '5511888880001', text: 'your order' })
     await world.received('your order')
-    const trace = collector.traceOf(await collector.has('shown'))
+    const trace = collector.traceOf(await collector.has('deliver'))
     assert.deepEqual(namesOf(trace), ['accept', 'deliver', 'helpdesk request', 'network send', 'send', 'shown'])
     assertOneTree(trace)
   })

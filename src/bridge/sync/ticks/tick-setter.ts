@@ -45,7 +45,7 @@ function subjectOf(
   { instance, destination, messageId }: DueTick,
   { echoOf, hasRow }: TickedMessage,
 ): TraceSubject | null {
-  if (echoOf !== null) return { of: 'network', instance, id: echoOf }
+  if (echoOf !== null) return { of: 'network', instance, id: echoOf, kind: 'message' }
   return hasRow ? { of: 'helpdesk', destination, id: messageId } : null
 }
 
