@@ -1,7 +1,7 @@
 // The compose files agree with the settings, with the image and with the time that a stop takes.
 
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -13,7 +13,6 @@ import { runTool, without } from './harness/tools.ts'
 type Compose = {
   services: Record<string, Record<string, unknown> & { environment: Record<string, string> }>
   volumes?: Record<string, unknown>
-  networks?: Record<string, { name?: string }>
 }
 
 const [main] = readYaml('deploy/compose.yml') as Compose[]
@@ -90,19 +89,9 @@ describe('docker-compose', { skip: without('docker-compose') }, () => {
   })
 
   test('beside Chatwoot, the service is in both networks', () => {
-    const guide = readFileSync('docs/production.md', 'utf8')
-    const lines = Array.from(
-      guide.matchAll(/^echo '((?:COMPOSE_FILE|CHATWOOT_NETWORK)=.+)' >> \.env/gm),
-      ([, line]) => line,
-    )
-    assert.equal(lines.length, 2, 'the guide prints the lines of .env')
-    const { services, networks } = config([], `SERVICE_API_TOKEN=secret\n${lines.join('\n')}\n`)
-    assert.equal(networks?.['chatwoot']?.name, 'chatwoot_default')
+    const files = ['-f', 'compose.yml', '-f', 'compose.chatwoot.yml']
+    const { services } = config(files, 'SERVICE_API_TOKEN=secret\n')
     assert.deepEqual(Object.keys(services['causeway']?.['networks'] as object).sort(), ['chatwoot', 'default'])
-    const forCompose = lines.map((line) => line?.split('=')[0])
-    const forService = Object.entries(services['causeway']?.environment ?? {}).filter(
-      ([name]) => !forCompose.includes(name),
-    )
-    assertBehindProxy(Object.fromEntries(forService))
+    assertBehindProxy(services['causeway']?.environment ?? {})
   })
 })

@@ -2,7 +2,7 @@
 // and says nothing: without the binaries of sharp, the service does not start.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 type Package = { dev?: boolean; optional?: boolean; os?: string[]; engines?: { node?: string } }
@@ -47,5 +47,17 @@ test('docs/production.md installs the Node that the service needs, not that of t
   assert.match(setup, new RegExp(`setup_${major}\\.x `))
   assert.deepEqual(others, [])
   const install = guide.indexOf('apt-get install -y nodejs\n')
-  assert.ok(guide.indexOf(setup) < install && install < guide.indexOf('npm ci --omit=dev\n'))
+  assert.ok(guide.indexOf(setup) < install && install < guide.indexOf('npm ci --omit=dev --ignore-scripts\n'))
+})
+
+test('docs/production.md joins the network of Chatwoot with files and a variable that deploy/ has', () => {
+  const guide = readFileSync('docs/production.md', 'utf8')
+  const [, files = ''] = /^echo 'COMPOSE_FILE=(\S+)' >> \.env$/m.exec(guide) ?? []
+  assert.deepEqual(files.split(':'), ['compose.yml', 'compose.chatwoot.yml'])
+  assert.ok(files.split(':').every((file) => existsSync(`deploy/${file}`)))
+  const [, network = ''] = /^echo '(\w+)=chatwoot_default' >> \.env /m.exec(guide) ?? []
+  assert.match(
+    readFileSync('deploy/compose.chatwoot.yml', 'utf8'),
+    new RegExp(`name: \\$\\{${network}:-chatwoot_default\\}`),
+  )
 })
