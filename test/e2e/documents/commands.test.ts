@@ -19,6 +19,7 @@ const postgres = 'needs the pg_dump of the server; test/e2e/documents/postgres-d
 const notRun: Readonly<Record<string, string>> = {
   'git clone <this repository> causeway && cd causeway': internet,
   'npm ci': internet,
+  'curl -fsSL https://deb.nodesource.com/setup_24.x | bash -': internet,
   'npm run demo': demo,
   'npm run demo -- --check': demo,
   'git fetch --tags': internet,
