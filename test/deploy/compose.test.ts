@@ -1,7 +1,7 @@
 // The compose files agree with the settings, with the image and with the time that a stop takes.
 
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -32,6 +32,17 @@ describe('compose.yml', () => {
     assertBehindProxy(variables)
     configOf(beside.services['causeway']?.environment ?? {})
     assert.equal(variables['PORT'], String(standardPort))
+  })
+
+  test('has every service that a command of the documents names', () => {
+    const pages = globSync('docs/*.md').map((page) => readFileSync(page, 'utf8'))
+    const named = pages.join('\n').matchAll(/docker compose (?:exec(?: -T)?|stop) ([\w-]+)/g)
+    const names = new Set([...named].map(([, name = '']) => name))
+    assert.deepEqual(
+      [...names].filter((name) => !(name in main.services)),
+      [],
+    )
+    assert.ok(names.has('causeway') && names.has('causeway-postgres'))
   })
 
   test('opens the port to this machine only', () => {

@@ -142,8 +142,9 @@ for (const engine of engines) {
         return
       }
       await using stage = await setUp()
-      const manual = readFileSync('docs/operations.md', 'utf8')
-      const sql = /```sql\n(UPDATE lease SET backup_at [^`]*)```/.exec(manual)?.[1] ?? assert.fail('no statement')
+      const manual = readFileSync('docs/backup.md', 'utf8')
+      const sql = /psql "\$DATABASE_URL" -c "(UPDATE lease SET backup_at [^"]*)"/.exec(manual)?.[1]
+      assert.ok(sql, 'the manual has no statement')
       await stage.database.write({ sql, parameters: [] })
       const madeAt = (await stage.restored.prepare(now))?.madeAt ?? 0
       assert.ok(Math.abs(madeAt - Date.now()) < hour, String(madeAt))

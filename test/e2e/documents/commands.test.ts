@@ -26,10 +26,11 @@ const notRun: Readonly<Record<string, string>> = {
   'git checkout v0.66.0': internet,
   'git checkout v0.65.0': internet,
   'docker compose build': engine,
-  'docker compose exec -T postgres pg_dump --username=causeway --format=custom causeway > causeway.dump': engine,
-  'docker compose exec -T postgres pg_restore --username=causeway --clean --if-exists --no-owner --dbname=causeway < causeway.dump':
+  'docker compose exec -T causeway-postgres pg_dump --username=causeway --format=custom causeway > causeway.dump':
     engine,
-  'docker compose exec -T postgres psql --username=causeway causeway -c "UPDATE lease SET backup_at = extract(epoch FROM now()) * 1000"':
+  'docker compose exec -T causeway-postgres pg_restore --username=causeway --clean --if-exists --no-owner --dbname=causeway < causeway.dump':
+    engine,
+  'docker compose exec -T causeway-postgres psql --username=causeway causeway -c "UPDATE lease SET backup_at = extract(epoch FROM now()) * 1000"':
     engine,
   'npm run release -- minor': 'test/scripts/release.test.ts runs it in a repository of its own',
   'docker buildx build --platform linux/amd64,linux/arm64 --tag causeway:<version> --build-arg COMMIT="$(git rev-parse HEAD)" --build-arg BUILD_DATE="$(date -u +%FT%TZ)" .':
