@@ -228,7 +228,8 @@ describe('a deletion that fails', () => {
     await clock.advance(10_000)
     store.failure = undefined
     parts.takeFailure = undefined
-    await clock.advance(5000)
+    // A pause before the next attempt takes up to 6 s.
+    await clock.advance(6000)
     await settle()
     assert.deepEqual([...parts.taken], [name])
     assert.deepEqual(sessionsOf(network), ['stored'])
