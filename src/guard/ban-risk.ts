@@ -9,6 +9,7 @@ import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import { getOrCreate } from '../lib/keyed.ts'
 import { Tally } from './tally.ts'
+import type { Sample } from './tally.ts'
 
 const minute = 60_000
 const velocity = { windowMs: minute, threshold: 30 }
@@ -53,6 +54,14 @@ export class BanRisk implements PerInstance {
     const memory = getOrCreate(this.#memories, instance, newMemory)
     memory.tally.add({ at: this.#clock.monotonic(), recipient, delivered })
     return this.evaluate(instance)
+  }
+
+  /** Samples from before this process took the account, the oldest first. Their alerts were announced then. */
+  restore(instance: InstanceName, samples: readonly Sample[]): void {
+    if (samples.length === 0) return
+    const memory = getOrCreate(this.#memories, instance, newMemory)
+    for (const sample of samples) memory.tally.add(sample)
+    memory.risen = new Set(this.snapshot(instance).alerts)
   }
 
   /** Returns the alerts that rose since the last call. */

@@ -77,6 +77,13 @@ export class Pace implements PerInstance {
     return gauge !== undefined && this.#pauseOf(gauge, this.limitOf(instance).perMinute) > 0
   }
 
+  /** Messages that left before this process took the account; the times are monotonic, the oldest first. */
+  restore(instance: InstanceName, times: readonly number[]): void {
+    const since = this.#deps.clock.monotonic() - minute
+    const counting = times.filter((at) => at > since)
+    if (counting.length > 0) this.#gaugeOf(instance).taken.unshift(...counting)
+  }
+
   leave(instance: InstanceName): void {
     this.#gauges.delete(instance)
   }

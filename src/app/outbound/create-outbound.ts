@@ -7,6 +7,7 @@ import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
 import { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import { RecentSends } from '../../guard/recent-sends.ts'
 import type { WebhookAnswer } from '../../http/webhook/webhook-reply.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import { runAll } from '../../lib/run-all.ts'
@@ -39,7 +40,10 @@ export function createOutbound(deps: OutboundDeps) {
   deps.people.onMerged((instance, ids) => {
     void worker.merged(instance, ids, () => acceptor.merged(instance, ids))
   })
-  const memory: PerInstance[] = [acceptor, activity, banRisk, clocks, refusals, pace, restrictions, stores.contexts]
+  const memory: PerInstance[] = [
+    ...[acceptor, activity, banRisk, clocks, refusals, pace, restrictions, stores.contexts],
+    createRecentSends(deps, parts),
+  ]
   return {
     outbox: stores.outbox,
     banRisk,
@@ -102,6 +106,11 @@ export function createOutbound(deps: OutboundDeps) {
 }
 
 type Parts = ReturnType<typeof createParts>['parts']
+
+function createRecentSends({ clock }: OutboundDeps, { stores, sending, accounts }: Parts): RecentSends {
+  const { pace, banRisk } = sending
+  return new RecentSends({ store: stores.recentSends, pace, banRisk, ownJid: (name) => accounts.ownJid(name), clock })
+}
 
 function createParts(deps: OutboundDeps) {
   const { database, epoch, clock, log, stack, metrics } = deps

@@ -8,6 +8,7 @@ import { JournalStore } from '../../storage/stores/messages/journal-store.ts'
 import { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import { OutboxStore } from '../../storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../storage/stores/messages/outbox-transitions.ts'
+import { RecentSendStore } from '../../storage/stores/messages/recent-send-store.ts'
 import { RequestKeyStore } from '../../storage/stores/messages/request-key-store.ts'
 import { RetryStore } from '../../storage/stores/messages/retry-store.ts'
 import { SendContextStore } from '../../storage/stores/messages/send-context-store.ts'
@@ -26,6 +27,7 @@ export function createOutboundStores(database: Database, epoch: () => number, cl
     shown: new ShownStore(database, epoch),
     firstCallbacks: new FirstCallbackStore(database, epoch),
     sent: new SentMessageStore(database, epoch),
+    recentSends: new RecentSendStore(database),
     contexts: new SendContextStore(database, clock),
     map: new MessageMapStore(database),
     restrictions: new RestrictionStore(database, epoch),

@@ -107,6 +107,26 @@ for (const engine of drawnEngines(import.meta.url)) {
       assert.equal(score, (0.4 * (3 / 30) + 0.3 * (2 / 20)) / 1.7)
       await world.restart()
       assert.equal(await counted(), 1)
+      const risk = await riskOf(world, 'n0')
+      assert.deepEqual([risk.delivery_samples, risk.score], [3, score], 'the risk goes on, too')
+    })
+
+    test('a restart does not let more messages leave in a minute', async () => {
+      await using world = await AgentWorld.open({ engine, environment: { SERVICE_OUTGOING_RATE_LIMIT: '2' } })
+      const { database } = world.service
+      for (const text of ['one', 'two']) {
+        await world.write(text)
+        await world.received(text)
+      }
+      await waitUntil('both are counted', async () => (await riskOf(world, 'n0')).delivery_samples === 2)
+      await world.restart()
+      await world.write('three')
+      const waiting = database.query.selectFrom('outbox').select('id').where('waiting', '=', 1)
+      await waitUntil(
+        'the third waits for its pace',
+        async () => (await world.service.database.read(waiting)).length === 1,
+      )
+      assert.deepEqual(world.texts(), ['one', 'two'])
     })
   })
 }

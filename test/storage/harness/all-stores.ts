@@ -33,6 +33,7 @@ import { MessageMapStore } from '../../../src/storage/stores/messages/message-ma
 import { OfferStore } from '../../../src/storage/stores/messages/offer-store.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
+import { RecentSendStore } from '../../../src/storage/stores/messages/recent-send-store.ts'
 import { RejectedCallStore } from '../../../src/storage/stores/messages/rejected-call-store.ts'
 import { RequestKeyStore } from '../../../src/storage/stores/messages/request-key-store.ts'
 import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
@@ -68,6 +69,7 @@ function createStores(database: Database) {
     deliveries: new DeliveryStore(database),
     usage: new UsageStore(database),
     queueAges: new QueueAgeStore(database),
+    recentSends: new RecentSendStore(database),
     firstCallbacks: new FirstCallbackStore(database, epoch),
     history: new HistoryStore(database),
     imports: new ImportStore(database, epoch),

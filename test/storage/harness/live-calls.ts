@@ -16,6 +16,7 @@ export const liveCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ states }) => states.prune(2000),
   },
   'QueueAgeStore.received': { kind: 'read', run: ({ queueAges }) => queueAges.received() },
+  'RecentSendStore.since': { kind: 'read', run: ({ recentSends }) => recentSends.since(1) },
   'QueueAgeStore.outgoing': { kind: 'read', run: ({ queueAges }) => queueAges.outgoing() },
   'LastMessageStore.find': { kind: 'read', run: ({ lastMessages }) => lastMessages.find('shop') },
   'LastMessageStore.put': {
