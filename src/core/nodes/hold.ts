@@ -1,0 +1,22 @@
+// The right to write for an instance. A write carries it, and the database refuses the write when another node has the right.
+
+import type { InstanceName } from '../ids.ts'
+
+/** Random. A process gets a new one with every start, and when it joins again after the others gave it up. */
+export type NodeId = string
+
+/** The right to do the work that belongs to no instance. On SQLite `epoch` is the one of the lease. */
+export type NodeHold = Readonly<{ node: NodeId; epoch: number }>
+
+/** The right to write for one instance. Each change of its owner gives it a higher epoch. */
+export type Hold = Readonly<{ instance: InstanceName; node: NodeId; epoch: number }>
+
+/** Throws `NotHeldError` when this node does not hold the instance. */
+export type HoldOf = (instance: InstanceName) => Hold
+
+export class NotHeldError extends Error {
+  constructor(instance: InstanceName) {
+    super(`this node does not hold the instance ${JSON.stringify(instance)}`)
+    this.name = 'NotHeldError'
+  }
+}

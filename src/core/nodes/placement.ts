@@ -1,0 +1,34 @@
+// What placement sees and what it decides. It is a pure function: two nodes that run it at once do no harm.
+
+import type { Assignment, Move, Placement, SeenNode } from './node.ts'
+import type { InstanceName } from '../ids.ts'
+import type { NodeId } from './hold.ts'
+
+/** What matters for the choice which instance moves. */
+export type Activity = {
+  /** An open pairing, a running import or a file on its way: it does not move now. */
+  isPinned: boolean
+  isConnected: boolean
+  /** Epoch milliseconds of the last message; 0 when there was none. */
+  lastUsedAt: number
+}
+
+export type PlacementView = {
+  now: number
+  nodes: readonly SeenNode[]
+  assignments: readonly Assignment[]
+  moves: readonly Move[]
+  /** The last time that a node joined, drained or died. */
+  changedAt: number
+  activityOf: (instance: InstanceName) => Activity | undefined
+}
+
+export type PlacementPlan = {
+  /** Free instances and who holds them now. */
+  place: Placement[]
+  /** At most eight are under way, those of before included. */
+  wish: Move[]
+}
+
+/** The instances of a dead node and who holds them now. */
+export type Inheritance = { dead: NodeId; placements: Placement[] }
