@@ -4,6 +4,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { silentLog } from '../../test/harness/logs.ts'
 import { sampleAudit, sampleInstance } from '../../test/harness/samples.ts'
 import { ScriptedNetwork, authenticated, closed, code, jid, paired } from '../../test/harness/scripted-network.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
 import type { Hold } from '../core/nodes/hold.ts'
 import type { SessionSignal } from '../core/network.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
@@ -93,6 +94,21 @@ async function pairingBeside() {
   assert.equal(stage.network.last.sessionId, 'stored')
   return { ...stage, pairing, attempt: stage.network.last }
 }
+
+test('an account that another process holds is not opened again, and nothing is told of it', async () => {
+  const { account, network, store, clock, events, settle } = setUp(linked)
+  let attempts = 0
+  network.open = () => {
+    attempts++
+    return Promise.reject(new NotHeldError('a'))
+  }
+  store.update = () => Promise.reject(new NotHeldError('a'))
+  await account.boot(0)
+  await settle()
+  await clock.advance(3_600_000)
+  assert.equal(attempts, 1)
+  assert.deepEqual(events, [])
+})
 
 describe('a scanned account', () => {
   test('logs in when the network does not close the pairing', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { silentLog } from '../../test/harness/logs.ts'
+import { RecordedLog, silentLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
 import type { Hold } from '../core/nodes/hold.ts'
 import { blankInstance } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
@@ -60,4 +61,27 @@ test('a whole record is stored before the changes that come after it', async () 
   await clock.advance(1000)
   await writer.settled()
   assert.deepEqual(written, [blankInstance('a', 1), { lastError: 'one' }])
+})
+
+test('a record that another process holds is not stored again and again, and no event of it is told', async () => {
+  let attempts = 0
+  const announced: unknown[] = []
+  const logs = new RecordedLog()
+  const refuse = ({ instance }: Hold) => {
+    attempts++
+    return Promise.reject(new NotHeldError(instance))
+  }
+  const clock = new ManualClock()
+  const writer = new RecordWriter({
+    hold: holdOf('a'),
+    instances: { put: refuse, update: refuse },
+    clock,
+    log: logs.log,
+    onAnnounced: (announcements) => announced.push(...announcements),
+  })
+  await assert.rejects(writer.save({ lastError: 'one' }), NotHeldError)
+  await clock.advance(60_000)
+  assert.equal(attempts, 1)
+  assert.deepEqual(announced, [])
+  assert.deepEqual(logs.withMessage('the record of an instance could not be stored'), [])
 })

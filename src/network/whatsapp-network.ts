@@ -120,7 +120,7 @@ export class WhatsappNetwork implements Network {
     const account = stored ? known : await this.#account(name)
     if (account.keys.isClosed) throw closedError()
     if (stored) await this.#retireOldKeys(account, stored)
-    assertNotFenced(account, instance)
+    this.#refuseLost(account.keys.hold, instance)
     const creds = stored ?? withHistoryDays(initAuthCreds(), historyDays)
     const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noRecords } = this.#deps
     const own = networkProxy === null ? undefined : createProxied(networkProxy)
@@ -223,6 +223,15 @@ export class WhatsappNetwork implements Network {
     timer.abort()
   }
 
+  /**
+   * A write under this hold was refused: another process has the account open by now, and a connection from here would end that
+   * one. Accounts with other holds go on.
+   */
+  #refuseLost(hold: NodeHold, instance: InstanceName): void {
+    const isLost = this.#accounts.values().some(({ isFenced, keys }) => isFenced && isSame(keys.hold, hold))
+    if (isLost) throw new NotHeldError(instance)
+  }
+
   /** The instance of a session that is leaving may be deleted, or another process may hold it. */
   #holdOf({ instance, isLeaving = false }: StoredSession): Hold | NodeHold {
     return isLeaving ? this.#deps.nodeHold() : this.#deps.holdOf(instance)
@@ -235,10 +244,8 @@ export class WhatsappNetwork implements Network {
     const { sessionId, instance } = session
     const hold = this.#holdOf(session)
     const known = this.#accounts.get(sessionId)
-    if (known && isSame(known.keys.hold, hold)) {
-      assertNotFenced(known, instance)
-      if (!known.keys.isClosed) return known
-    }
+    this.#refuseLost(hold, instance)
+    if (known && isSame(known.keys.hold, hold) && !known.keys.isClosed) return known
     const { keys, clock, log, keyLimits } = this.#deps
     const limits = keyLimits && { limits: keyLimits }
     const account = new Account({ keys, sessionId, hold, clock, log, ...limits })
@@ -256,11 +263,6 @@ export class WhatsappNetwork implements Network {
 
 function isSame(one: NodeHold, other: NodeHold): boolean {
   return one.node === other.node && one.epoch === other.epoch
-}
-
-/** The other process has this account open by now. A connection from here would end that one. */
-function assertNotFenced({ isFenced }: Account, instance: InstanceName): void {
-  if (isFenced) throw new NotHeldError(instance)
 }
 
 function closedError(): Error {

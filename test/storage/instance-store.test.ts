@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import type { CompiledQuery } from 'kysely'
 import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
-import type { Database } from '../../src/storage/database.ts'
+import { Database } from '../../src/storage/database.ts'
+import type { Row } from '../../src/storage/engine/statement.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
 import { JournalStore } from '../../src/storage/stores/messages/journal-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
@@ -17,6 +19,19 @@ import { holdOf, nodeHold } from '../harness/holds.ts'
 async function storeWithLease(database: Database): Promise<InstanceStore> {
   await new LeaseStore(database).acquire('me', 60_000)
   return new InstanceStore(database)
+}
+
+/** The same database; other work comes between each read and what follows it. */
+function afterEachRead(database: Database, work: () => Promise<void>): Database {
+  return new Database(database.engine, {
+    read: async (statement, opens) => {
+      const rows = await database.read<Row>({ compile: () => statement as CompiledQuery<Row> }, opens)
+      await work()
+      return rows
+    },
+    write: async (statements) => (await database.write(...statements)).map((changes) => ({ rows: [], changes })),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  })
 }
 
 const actions = async (database: Database) =>
@@ -167,6 +182,20 @@ for (const engine of engines) {
       assert.deepEqual(left, ['linked', 'staged', 'previous', 'kept', 'leaving'])
       assert.deepEqual(await journal.loadUnfinished('orphan'), [])
       assert.equal((await instances.keptSessions('old')).length, 0)
+    })
+
+    test('a session that a record refers to since the orphans were read keeps its keys', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      const instances = await storeWithLease(database)
+      const keys = new SessionKeyStore(database)
+      const stored = ['creds', 'session'].map((kind) => ({ kind, id: '', value: Buffer.from('x') }))
+      await keys.save(holdOf('a'), 's', stored)
+      const refer = () => instances.put(holdOf('a'), sampleInstance('a', { sessionId: 's' }), {})
+      const slow = new InstanceStore(afterEachRead(database, refer))
+      await slow.dropOrphans(nodeHold(), 10)
+      assert.equal((await keys.load('s', 'creds', [''])).length, 1)
+      assert.equal((await keys.load('s', 'session', [''])).length, 1)
     })
 
     test('a session kept under the name of an account that was linked anew is dropped', async () => {

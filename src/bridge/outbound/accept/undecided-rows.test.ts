@@ -8,7 +8,7 @@ import { UndecidedRows } from './undecided-rows.ts'
 function setUp(...answers: (boolean | Error)[]) {
   const clock = new ManualClock()
   const asked: string[] = []
-  const withdraw = (id: string) => {
+  const withdraw = (_instance: string, id: string) => {
     asked.push(id)
     const answer = answers.shift() ?? false
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
