@@ -8,7 +8,7 @@
 import type { Assignment, Move, Placement, SeenNode } from '../../core/nodes/node.ts'
 import type { PlacementPlan, PlacementView } from '../../core/nodes/placement.ts'
 import type { Cluster } from './cluster.ts'
-import { findKillers, findLastQuarantine, isAccused, isSuspect } from './suspects.ts'
+import { findKiller, findLastQuarantine, isAccused, isSuspect, isVerdictDue } from './suspects.ts'
 
 type CellPlan = Pick<PlacementPlan, 'place' | 'wish' | 'quarantine' | 'startCell'>
 
@@ -25,9 +25,9 @@ export function planCells(view: PlacementView, cluster: Cluster): CellPlan {
   const lastQuarantineAt = findLastQuarantine(view.assignments)
   const suspects = cluster.free.filter((each) => isSuspect(each, view.now))
   const [accused, others] = partition(suspects, (each) => isAccused(each, lastQuarantineAt))
-  const quarantine = findKillers(accused, view.assignments)
-  const waiting = accused.filter((each) => !quarantine.includes(each))
-  const trial = planTrial(view, cluster, waiting, lastQuarantineAt)
+  const killer = findKiller(accused, view.assignments)
+  const waiting = accused.filter((each) => each !== killer)
+  const trial = killer === undefined ? planTrial(view, cluster, waiting, lastQuarantineAt) : noTrial
   const shared = cluster.cells.filter(
     (cell) => cell !== trial.cell && !isOnTrial(view, cluster, cell, lastQuarantineAt),
   )
@@ -36,12 +36,14 @@ export function planCells(view: PlacementView, cluster: Cluster): CellPlan {
   return {
     place: [...trial.place, ...batch],
     wish: trial.wish,
-    quarantine,
+    quarantine: killer !== undefined && isVerdictDue(killer, view.now) ? [killer] : [],
     startCell: isWaitingForCell && cluster.cells.length < mostCells,
   }
 }
 
 type Trial = { cell?: SeenNode; place: Placement[]; wish: Move[] }
+
+const noTrial: Trial = { place: [], wish: [] }
 
 /** One trial at a time: two cells that die together would prove nothing. */
 function planTrial(
@@ -51,7 +53,7 @@ function planTrial(
   lastQuarantineAt: number,
 ): Trial {
   const isRunning = cluster.cells.some((cell) => isOnTrial(view, cluster, cell, lastQuarantineAt))
-  if (waiting.length === 0 || isRunning) return { place: [], wish: [] }
+  if (waiting.length === 0 || isRunning) return noTrial
   const cell = cluster.cells.find(({ id }) => {
     return cluster.heldBy(id).length === 0 && view.moves.every(({ to }) => to !== id)
   })
@@ -62,11 +64,16 @@ function planTrial(
   return { cell, place: half.map(({ instance }) => ({ instance, node: cell.id })), wish: [] }
 }
 
-/** Moves what the emptier one of two cells holds to the other one. */
+/** Moves what one of two cells holds to the other one: of the cell with fewer pinned instances, then of the emptier one. */
 function emptyOneCell(view: PlacementView, cluster: Cluster): Move[] {
-  const [from, to] = [...cluster.cells].sort((one, other) => cluster.countOf(one.id) - cluster.countOf(other.id))
+  const isPinned = ({ instance }: Assignment) => view.activityOf(instance)?.isPinned ?? false
+  const pinsOf = ({ id }: SeenNode) => cluster.heldBy(id).filter(isPinned).length
+  const [from, to] = [...cluster.cells].sort((one, other) => {
+    return pinsOf(one) - pinsOf(other) || cluster.countOf(one.id) - cluster.countOf(other.id)
+  })
   if (from === undefined || to === undefined) return []
-  return cluster.heldBy(from.id).map(({ instance }) => ({ instance, from: from.id, to: to.id, askedAt: view.now }))
+  const movable = cluster.heldBy(from.id).filter((each) => !isPinned(each))
+  return movable.map(({ instance }) => ({ instance, from: from.id, to: to.id, askedAt: view.now }))
 }
 
 /** A cell is on trial while it holds only accused that came a short time ago. */

@@ -39,12 +39,14 @@ export function findLastQuarantine(assignments: readonly Assignment[]): number {
   return assignments.reduce((last, { quarantinedAt }) => Math.max(last, quarantinedAt ?? 0), 0)
 }
 
-/** The accused that were alone in the cell that died. */
-export function findKillers(accused: readonly Assignment[], assignments: readonly Assignment[]): Assignment[] {
-  const crashed = assignments.filter(({ crashedAt }) => crashedAt !== null)
-  return accused.filter(({ instance, crashedAt }) => {
-    return crashed.every((other) => {
-      return other.instance === instance || Math.abs((other.crashedAt ?? 0) - (crashedAt ?? 0)) >= coincidenceMs
-    })
-  })
+/** The accused that was alone in the cell that died last. */
+export function findKiller(accused: readonly Assignment[], assignments: readonly Assignment[]): Assignment | undefined {
+  const lastCrashAt = assignments.reduce((last, { crashedAt }) => Math.max(last, crashedAt ?? 0), 0)
+  const crashed = assignments.filter(({ crashedAt }) => lastCrashAt - (crashedAt ?? 0) < coincidenceMs)
+  return crashed.length === 1 ? accused.find((each) => each === crashed[0]) : undefined
+}
+
+/** Until then another death may follow that shows a cause outside. */
+export function isVerdictDue({ crashedAt }: Assignment, now: number): boolean {
+  return now - (crashedAt ?? now) >= coincidenceMs
 }
