@@ -21,7 +21,7 @@ test('an instance that kills its nodes kills two at most, is found, and the othe
         assert.equal(cluster.atRealNodes.length, instances - 1)
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 15 },
   )
 })
 
@@ -52,7 +52,7 @@ test('two instances that kill kill two nodes each at most, and both are found', 
         assert.equal(cluster.atRealNodes.length, 48)
       },
     ),
-    { numRuns: 20 },
+    { numRuns: 8 },
   )
 })
 

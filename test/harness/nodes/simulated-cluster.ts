@@ -98,8 +98,10 @@ export class SimulatedCluster {
   }
 
   #bury(): void {
-    for (const { node } of this.#unburied.filter(({ diedAt }) => this.#now - diedAt >= patienceMs)) {
+    for (let next = this.#unburied[0]; next && this.#now - next.diedAt >= patienceMs; next = this.#unburied[0]) {
+      const { node } = next
       const heirs = new Map(inherit(node, this.#view()).map((placement) => [placement.instance, placement.node]))
+      this.#unburied.shift()
       for (const row of [...this.#assignments.values()].filter((each) => each.node === node.id)) {
         const isSoon = row.crashedAt !== null && this.#now - row.crashedAt < 10 * minute
         const crashes = isSoon ? row.crashes + 1 : 1
@@ -107,7 +109,6 @@ export class SimulatedCluster {
       }
       this.#changedAt = this.#now
     }
-    this.#unburied = this.#unburied.filter(({ diedAt }) => this.#now - diedAt < patienceMs)
   }
 
   /** A hand-over takes one step. */
