@@ -3,6 +3,7 @@
 
 import type { Database } from '../database.ts'
 import { createLeaseFence } from './lease-store.ts'
+import { assignmentsTakenOver } from './nodes/assignment-steps.ts'
 
 /** Each callback belongs to a destination. Of several instances that settled it, the first one counts. */
 const callbacks = [
@@ -75,7 +76,7 @@ export async function takeOverRows(database: Database, epoch: number): Promise<v
   if (before === epoch) return
   if (before !== epoch - 1) {
     const statements = [firstCallbacks, ...callbacks, ...reports, chats].map((sql) => ({ sql, parameters: [] }))
-    await database.write(createLeaseFence(database)(epoch), ...statements)
+    await database.write(createLeaseFence(database)(epoch), ...statements, ...assignmentsTakenOver(database))
   }
   // In a commit of its own: while the row of the lease is locked, the lease cannot be renewed.
   await database.write(query.updateTable('lease').set({ taken_over_epoch: epoch }).where('epoch', '=', epoch))

@@ -1,6 +1,7 @@
 // All stores over one database, with a lease that allows their writes.
 
 import { Database } from '../../../src/storage/database.ts'
+import type { EngineName } from '../../../src/storage/database.ts'
 import { ClientVersionStore } from '../../../src/storage/stores/accounts/client-version-store.ts'
 import { DestinationStore } from '../../../src/storage/stores/accounts/destination-store.ts'
 import { InstanceStore } from '../../../src/storage/stores/accounts/instance-store.ts'
@@ -41,6 +42,8 @@ import { SendContextStore } from '../../../src/storage/stores/messages/send-cont
 import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
 import { ShownStore } from '../../../src/storage/stores/messages/shown-store.ts'
 import { TickStore } from '../../../src/storage/stores/messages/tick-store.ts'
+import { AssignmentStore } from '../../../src/storage/stores/nodes/assignment-store.ts'
+import { NodeStore } from '../../../src/storage/stores/nodes/node-store.ts'
 import { ContactPictureStore } from '../../../src/storage/stores/people/contact-picture-store.ts'
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
 import { LabelAgreementStore } from '../../../src/storage/stores/people/label-agreement-store.ts'
@@ -99,6 +102,8 @@ function createStores(database: Database) {
     marks: new ImportMarks(database),
     states: new StateChangeStore(database, epoch),
     lastMessages: new LastMessageStore(database, epoch),
+    nodes: new NodeStore(database),
+    assignments: new AssignmentStore(database),
   }
 }
 
@@ -127,6 +132,8 @@ export async function openStores(database: Database): Promise<Stores> {
  */
 export type StoreCall = {
   kind: 'read' | 'repeated' | 'counted'
+  /** The only engine that has the tables of the store; both when it is not named. */
+  engine?: EngineName
   /** What must be stored before. The id is unique to the call. */
   given?: (stores: Stores, id: string) => Promise<unknown>
   run: (stores: Stores, id: string) => Promise<unknown>
