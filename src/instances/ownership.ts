@@ -96,7 +96,7 @@ export class Ownership {
 
   async #acquireInTime(): Promise<void> {
     const { clock, log } = this.#deps
-    await waitAsStandby({
+    this.#epoch = await waitAsStandby({
       ask: () => this.#tryAcquire(),
       everyMs: renewEveryMs,
       onFailure: (err) => this.#noteFailure(err),
@@ -108,17 +108,17 @@ export class Ownership {
     this.#renewing = this.#renewUntilStopped()
   }
 
-  async #tryAcquire(): Promise<StandbyAnswer> {
+  async #tryAcquire(): Promise<StandbyAnswer<number>> {
     const { leases, owner, clock } = this.#deps
     const asked = clock.monotonic()
     const holder = await leases.holder()
-    this.#epoch = await leases.acquire(owner, leaseMs, this.#watch.look(holder))
-    if (this.#epoch === undefined) {
+    const epoch = await leases.acquire(owner, leaseMs, this.#watch.look(holder))
+    if (epoch === undefined) {
       this.#isRefused ||= holder !== undefined
-      return { isDone: false, refusedBy: holder && shownOwnerName(holder.owner) }
+      return { refusedBy: holder && shownOwnerName(holder.owner) }
     }
     this.#deadline = asked + leaseMs - safetyMs
-    return { isDone: true }
+    return { granted: epoch }
   }
 
   async #noteFailure(err: unknown): Promise<void> {

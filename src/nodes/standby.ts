@@ -6,10 +6,10 @@ import type { Log } from '../lib/log.ts'
 import { StartError } from '../lib/start-error.ts'
 
 /** The answer to one question. `refusedBy` names the process that acts; it is undefined when the answer names none. */
-export type StandbyAnswer = { isDone: true } | { isDone: false; refusedBy: string | undefined }
+export type StandbyAnswer<T> = { granted: T } | { refusedBy: string | undefined }
 
-type Options = {
-  ask: () => Promise<StandbyAnswer>
+type Options<T> = {
+  ask: () => Promise<StandbyAnswer<T>>
   everyMs: number
   /** Logs a question without an answer. */
   onFailure: (error: unknown) => Promise<void> | void
@@ -23,24 +23,25 @@ const standbyMs = 60_000
 /** While the database is away, a failure is logged about every so often. */
 const logEveryMs = 30_000
 
-/** Resolves when a question was answered with "done"; rejects when the database names an acting process for the standby time. */
-export async function waitAsStandby(options: Options): Promise<void> {
+/** Resolves with what is granted; rejects when the database names an acting process for the standby time. */
+export async function waitAsStandby<T>(options: Options<T>): Promise<T> {
   const { ask, everyMs, onFailure, clock, log, signal } = options
-  const [maxRefusals, logEvery] = [standbyMs / everyMs, logEveryMs / everyMs]
-  for (let refusals = 0, failures = 0; !signal.aborted; await sleep(clock, everyMs, signal)) {
-    let answer: StandbyAnswer
+  let [refusals, failures] = [0, 0]
+  while (!signal.aborted) {
     try {
-      answer = await ask()
+      const answer = await ask()
+      if ('granted' in answer) return answer.granted
+      const { refusedBy } = answer
+      if (refusedBy !== undefined) {
+        if (++refusals > standbyMs / everyMs) throw new StartError(ownedBy(refusedBy))
+        if (refusals === 1) log.warn({ holder: refusedBy }, 'another process owns the accounts, waiting')
+      }
     } catch (error) {
       if (error instanceof StartError) throw error
       // The time in which the database does not answer is not counted: the acting process may be dead.
-      if (failures++ % logEvery === 0) await onFailure(error)
-      continue
+      if (failures++ % (logEveryMs / everyMs) === 0) await onFailure(error)
     }
-    if (answer.isDone) return
-    if (answer.refusedBy === undefined) continue
-    if (++refusals > maxRefusals) throw new StartError(ownedBy(answer.refusedBy))
-    if (refusals === 1) log.warn({ holder: answer.refusedBy }, 'another process owns the accounts, waiting')
+    await sleep(clock, everyMs, signal)
   }
   throw new Error('stopped while waiting for another process')
 }
