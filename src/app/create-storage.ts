@@ -2,7 +2,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { UsageCounter } from '../core/usage.ts'
-import { isDeadOwner, newOwnerName } from '../instances/owner-name.ts'
+import { isDeadOwner, newOwnerName } from '../nodes/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
