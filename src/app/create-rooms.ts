@@ -22,6 +22,7 @@ import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
 import { createJobPace, createJobs } from './jobs/create-jobs.ts'
 import { createLive, createLiveRecords, createLiveViews, noteMessage } from './live/create-live.ts'
+import { createStoredRowsReader } from './live/stored-rows.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
@@ -83,9 +84,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       records.states.changed(seen)
     },
     qrLifetimeMs: options.qrLifetimeMs,
+    // One process holds every instance.
+    hasPeers: () => false,
   })
-  const { instances, network } = accounts
-  const settingsOf = createSettingsOf(config, instances)
+  const { instances, roster, network } = accounts
+  const settingsOf = createSettingsOf(config, roster)
   const downstream = createDownstream(base, traces)
   const tenants = createRouting(base, { database, epoch, downstream })
   const { routing, identities } = tenants
@@ -130,6 +133,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     epoch,
     idFloorMs,
     accounts: instances,
+    roster,
     people,
     conversations: inbound.conversations,
     choices: inbound.choices,
@@ -197,7 +201,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const { refusals, clocks } = outbound
   const { machine } = options
   const setup = createSetupChecks(base, {
-    ...{ settingsOf, instances, network, downstream, routing, metrics, machine },
+    ...{ settingsOf, instances, roster, network, downstream, routing, metrics, machine },
     ...{ lostCallbacks, refusals, clocks },
   })
 
@@ -253,7 +257,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   live.relay.connect(createLiveViews({ instances, held: inbound.held, rows }))
   return {
     storage,
-    live: { hub: live.hub, records, rows },
+    live: { hub: live.hub, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
     settingsOf,
     lifecycle,
     accounts,

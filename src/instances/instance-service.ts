@@ -47,7 +47,7 @@ type Deps = {
   epoch: () => number
   clock: Clock
   /** Called after an instance was deleted. */
-  onDeleted: () => Promise<void>
+  onDeleted: (name: InstanceName) => Promise<void>
   /** Called after settings were changed. */
   onChanged: () => void
   messages: InstanceMessages
@@ -160,7 +160,7 @@ export class InstanceService {
       () => messages.forget(name),
       // Once more: messages that fail with the instance are counted.
       () => registry.leave(name),
-      () => onDeleted(),
+      () => onDeleted(name),
       () => this.#letGo(record),
     ])
   }
