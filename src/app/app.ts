@@ -69,7 +69,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   stack.use(inbound.lateFiles)
 
   // Real time even under the clock of a test, like the lease.
-  const readiness = new Readiness({ ownership: storage.ownership, clock: systemClock, nodeTrouble: () => null })
+  const readiness = new Readiness({
+    ownership: storage.ownership,
+    clock: systemClock,
+    nodeTrouble: rooms.nodes.trouble,
+  })
   const server = await createServer({
     settings: config.http,
     clock,

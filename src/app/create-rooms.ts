@@ -18,6 +18,8 @@ import { createContactsImporter, createContactsImports } from './contacts/create
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
+import { onlyNode } from './nodes/node-view.ts'
+import type { NodeView } from './nodes/node-view.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
 import { createJobPace, createJobs } from './jobs/create-jobs.ts'
@@ -45,6 +47,8 @@ export type RoomOptions = {
   machine?: Machine
   /** Aborted when the process is asked to stop. */
   stopping?: AbortSignal
+  /** The other processes on the same database. */
+  nodes?: NodeView
 }
 
 export type Rooms = Awaited<ReturnType<typeof createRooms>>
@@ -52,6 +56,7 @@ export type Rooms = Awaited<ReturnType<typeof createRooms>>
 /** `onFatal` is called with the reason when the service cannot go on. */
 export async function createRooms(base: Base, options: RoomOptions, onFatal: (reason: Error) => void) {
   const { config, clock, log, stack } = base
+  const { nodes = onlyNode } = options
   const reception = new ReceptionRelay()
   const events = new AccountEvents()
 
@@ -84,8 +89,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       records.states.changed(seen)
     },
     qrLifetimeMs: options.qrLifetimeMs,
-    // One process holds every instance.
-    hasPeers: () => false,
+    hasPeers: nodes.hasPeers,
   })
   const { instances, roster, network } = accounts
   const settingsOf = createSettingsOf(config, roster)
@@ -256,6 +260,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   }
   live.relay.connect(createLiveViews({ instances, held: inbound.held, rows }))
   return {
+    nodes,
     storage,
     live: { hub: live.hub, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
     settingsOf,

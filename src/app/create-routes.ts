@@ -30,8 +30,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     clock,
     database: probe,
     roster,
-    // One process is no node among others.
-    nodesShown: () => undefined,
+    nodesShown: rooms.nodes.shown,
     workers,
     ownership: () => readiness.shown,
     outboxPending: outbound.outboxPending,

@@ -9,13 +9,13 @@ import type { ReadyState } from '../http/routes/operations.ts'
 import type { Phase } from '../http/server/start-gate.ts'
 import type { Ownership } from '../instances/ownership.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { NodeView } from './nodes/node-view.ts'
 
 type Deps = {
   ownership: Pick<Ownership, 'state' | 'serves' | 'isRefused'>
   /** The clock that the lease runs on. */
   clock: Pick<Clock, 'monotonic'>
-  /** Why other nodes should get the requests; null when this one takes them. */
-  nodeTrouble: () => 'draining' | 'cut_off' | null
+  nodeTrouble: NodeView['trouble']
 }
 
 /** The lease of a dead owner ends within 5 s, and is asked for every second. */

@@ -11,14 +11,20 @@ import { NextRun } from '../../lib/queues/next-run.ts'
 import type { InstanceRow } from '../../storage/stores/accounts/instance-rows.ts'
 import type { InstanceStore } from '../../storage/stores/accounts/instance-store.ts'
 import type { PendingLogoutStore } from '../../storage/stores/accounts/pending-logout-store.ts'
-import type { InstanceRegistry } from '../instance-registry.ts'
 import type { LinkedAccount } from '../linked-account.ts'
 
 /** What is shown of an instance, whichever node holds it. */
 export type ListedInstance = Pick<LinkedAccount, 'record' | 'qr' | 'reconnectAttempts' | 'isLogoutPending'>
 
 type Deps = {
-  registry: Pick<InstanceRegistry, 'find' | 'list' | 'has' | 'counts'>
+  /** What this node holds. */
+  registry: {
+    find(name: InstanceName): ListedInstance | undefined
+    has(name: InstanceName): boolean
+    /** By name. */
+    list(): ListedInstance[]
+    counts(): { active: number; total: number }
+  }
   instances: Pick<InstanceStore, 'list' | 'find'>
   logouts: Pick<PendingLogoutStore, 'list'>
   /** False only while this node holds every instance. */

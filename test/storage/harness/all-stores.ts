@@ -17,6 +17,7 @@ import { ImportStore } from '../../../src/storage/stores/history/import-store.ts
 import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { LastMessageStore } from '../../../src/storage/stores/live/last-message-store.ts'
 import { StateChangeStore } from '../../../src/storage/stores/live/state-change-store.ts'
+import { WaitingStore } from '../../../src/storage/stores/live/waiting-store.ts'
 import { MessageDateStore } from '../../../src/storage/stores/history/message-date-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
@@ -99,6 +100,7 @@ function createStores(database: Database) {
     marks: new ImportMarks(database),
     states: new StateChangeStore(database, epoch),
     lastMessages: new LastMessageStore(database, epoch),
+    waiting: new WaitingStore(database),
   }
 }
 
