@@ -18,6 +18,7 @@ import { ImportStore } from '../../../src/storage/stores/history/import-store.ts
 import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { LastMessageStore } from '../../../src/storage/stores/live/last-message-store.ts'
 import { StateChangeStore } from '../../../src/storage/stores/live/state-change-store.ts'
+import { WaitingStore } from '../../../src/storage/stores/live/waiting-store.ts'
 import { MessageDateStore } from '../../../src/storage/stores/history/message-date-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
@@ -103,6 +104,7 @@ function createStores(database: Database) {
     lastMessages: new LastMessageStore(database, holds.nodeHold),
     nodes: new NodeStore(database),
     assignments: new AssignmentStore(database),
+    waiting: new WaitingStore(database),
   }
 }
 
