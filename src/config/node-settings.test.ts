@@ -29,9 +29,17 @@ test('a node listens on an IPv6 address', () => {
 
 describe('settings of nodes that do not fit together stop the start and say what to do', () => {
   const cases: [what: string, environment: Record<string, string>, message: RegExp][] = [
-    ['SQLite', { DATABASE_URL: '' }, /needs PostgreSQL, because an SQLite file belongs to one process; set DATABASE_URL/],
+    [
+      'SQLite',
+      { DATABASE_URL: '' },
+      /needs PostgreSQL, because an SQLite file belongs to one process; set DATABASE_URL/,
+    ],
     ['no secret', { SERVICE_NODE_SECRET: '' }, /needs SERVICE_NODE_SECRET, the same on every node; "openssl rand/],
-    ['any address', { SERVICE_NODE_LISTEN: '0.0.0.0:8091' }, /set SERVICE_NODE_URL to one, such as http:\/\/10.0.0.5:8091/],
+    [
+      'any address',
+      { SERVICE_NODE_LISTEN: '0.0.0.0:8091' },
+      /set SERVICE_NODE_URL to one, such as http:\/\/10.0.0.5:8091/,
+    ],
     ['any IPv6 address', { SERVICE_NODE_LISTEN: '[::]:8091' }, /is no address that other nodes can reach/],
     ['the public port', { PORT: '8091' }, /has the port of PORT/],
     [
