@@ -116,14 +116,14 @@ test('the owner sees the headers and the address of the client, and both log the
 })
 
 test('behind a trusted proxy the owner sees the address that the proxy names', async () => {
-  await using pair = await startPair({ trustProxy: true })
+  await using pair = await startPair({ settings: { trustProxy: true } })
   const headers = { 'x-forwarded-for': '203.0.113.7' }
   await requestFrom(pair.stranger.url, 'GET', '/api/instances/shop', { token, headers })
   assert.equal(pair.owner.seen[0]?.ip, '203.0.113.7')
 })
 
 test('a request counts against the rate limit of the node that receives it, once', async () => {
-  await using pair = await startPair({ rateLimit: 2 })
+  await using pair = await startPair({ settings: { rateLimit: 2 } })
   const ask = async () => (await requestFrom(pair.stranger.url, 'GET', '/api/instances/shop', { token })).status
   assert.deepEqual([await ask(), await ask(), await ask()], [200, 200, 429])
   const direct = await requestFrom(pair.owner.url, 'GET', '/api/instances/shop', { token })

@@ -1,4 +1,4 @@
-// Creates the way to other nodes and the listener for them. Real time even under the clock of a test, as for the beat.
+// Creates the way to other nodes and the listener for them.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { NodeId } from '../../core/nodes/hold.ts'
@@ -7,7 +7,7 @@ import { ForwardedRequests } from '../../http/forwarding/forwarded-requests.ts'
 import { ForwardedEntry } from '../../http/internal/forwarded-entry.ts'
 import { InternalListener } from '../../http/internal/internal-listener.ts'
 import { PeerCalls } from '../../http/internal/peer-calls.ts'
-import { systemClock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { Egress } from '../../lib/egress/egress.ts'
 import { privateAllowed } from '../../lib/egress/policy.ts'
 import { PeerClient } from '../../nodes/peer-client.ts'
@@ -20,18 +20,14 @@ const quickConnections = 16
 /** Each wait for an instance to become ready keeps one for minutes. */
 const patientConnections = 64
 
+type PeerBase = { config: Pick<Config, 'nodes'>; clock: Clock; stack: AsyncDisposableStack }
+
 export type PeerParts = { signature: NodeSignature; peers: PeerClient; forwarded: ForwardedRequests }
 
-export function createPeers({
-  config,
-  stack,
-}: {
-  config: Pick<Config, 'nodes'>
-  stack: AsyncDisposableStack
-}): PeerParts {
-  const signature = new NodeSignature(config.nodes.secret, systemClock)
+export function createPeers({ config, clock, stack }: PeerBase): PeerParts {
+  const signature = new NodeSignature(config.nodes.secret, clock)
   const egressOf = (connectionsPerOrigin: number) =>
-    stack.use(new Egress({ policy: privateAllowed, clock: systemClock, connectTimeoutMs, connectionsPerOrigin }))
+    stack.use(new Egress({ policy: privateAllowed, clock, connectTimeoutMs, connectionsPerOrigin }))
   const peers = new PeerClient({ signature, quick: egressOf(quickConnections), patient: egressOf(patientConnections) })
   return { signature, peers, forwarded: new ForwardedRequests() }
 }

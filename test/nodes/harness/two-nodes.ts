@@ -16,7 +16,9 @@ import { StartGate } from '../../../src/http/server/start-gate.ts'
 import { ApiToken } from '../../../src/http/session/api-token.ts'
 import { DashboardSessions } from '../../../src/http/session/dashboard-sessions.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
 import type { PeerClient } from '../../../src/nodes/peer-client.ts'
+import { FastClock } from '../../harness/fast-clock.ts'
 import { RecordedLog } from '../../harness/logs.ts'
 import { addPublicRoutes } from './public-routes.ts'
 import type { SeenRequest } from './public-routes.ts'
@@ -49,7 +51,7 @@ export class ScriptedOwners implements Owners {
   }
 }
 
-type NodeOptions = { id: string; settings?: Partial<FrameDeps['settings']> }
+type NodeOptions = { id: string; settings?: Partial<FrameDeps['settings']>; clock?: Clock }
 
 export class TestNode {
   readonly id: string
@@ -70,10 +72,11 @@ export class TestNode {
     this.id = id
   }
 
-  static async start({ id, settings = {} }: NodeOptions): Promise<TestNode> {
+  /** The clock is slow unless the test gives another: then no deadline passes, also on a machine that is kept busy. */
+  static async start({ id, settings = {}, clock = new FastClock(0.05) }: NodeOptions): Promise<TestNode> {
     const node = new TestNode(id)
     try {
-      await node.#start(settings)
+      await node.#start(settings, clock)
     } catch (error) {
       await node[Symbol.asyncDispose]()
       throw error
@@ -90,13 +93,13 @@ export class TestNode {
     return { ...this.peer, epoch: 3 }
   }
 
-  async #start(settings: Partial<FrameDeps['settings']>): Promise<void> {
+  async #start(settings: Partial<FrameDeps['settings']>, clock: Clock): Promise<void> {
     const { log } = this.logs
     const nodes = { listen: { host: '127.0.0.1', port: 0 }, url: null, secret: nodeSecret, capacity: 100 }
-    const base = { config: { nodes } satisfies Pick<Config, 'nodes'>, log, stack: this.#stack }
+    const base = { config: { nodes } satisfies Pick<Config, 'nodes'>, clock, log, stack: this.#stack }
     const parts = createPeers(base)
     this.peers = parts.peers
-    const forwarding = { ...parts, owners: this.owners, standIn: this.#standIn(), clock: systemClock }
+    const forwarding = { ...parts, owners: this.owners, standIn: this.#standIn(), clock }
     this.app = await createFrame({ ...frameDeps(settings), log, forwarding })
     this.#stack.defer(() => closeServer(this.app))
     addPublicRoutes(this.app, this.id, this.seen)
@@ -153,9 +156,9 @@ function frameDeps(settings: Partial<FrameDeps['settings']>) {
 }
 
 /** The owner holds every instance; the stranger finds that out. */
-export async function startPair(settings: Partial<FrameDeps['settings']> = {}) {
-  const owner = await TestNode.start({ id: 'owner-1', settings })
-  const stranger = await TestNode.start({ id: 'stranger-1', settings })
+export async function startPair(options: Omit<NodeOptions, 'id'> = {}) {
+  const owner = await TestNode.start({ ...options, id: 'owner-1' })
+  const stranger = await TestNode.start({ ...options, id: 'stranger-1' })
   stranger.owners.answers = [owner.owner]
   return {
     owner,
