@@ -2,6 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { ApiToken } from '../../src/http/session/api-token.ts'
+import { DashboardSessions } from '../../src/http/session/dashboard-sessions.ts'
+import { sessionCookieName } from '../../src/http/session/session-cookie.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { requestFrom } from '../harness/http-request.ts'
 import type { RequestOptions } from '../harness/http-request.ts'
 import { pieceBytes, pieceCount } from './harness/public-routes.ts'
@@ -128,6 +132,27 @@ test('a request counts against the rate limit of the node that receives it, once
   assert.deepEqual([await ask(), await ask(), await ask()], [200, 200, 429])
   const direct = await requestFrom(pair.owner.url, 'GET', '/api/instances/shop', { token })
   assert.equal(direct.headers.get('x-ratelimit-remaining'), '1')
+})
+
+test('no node is asked for a name that is not valid', async () => {
+  await using pair = await startPair()
+  for (const name of ['-shop', 'a'.repeat(300), 'a%0Ab']) {
+    const answer = await requestFrom(pair.stranger.url, 'POST', `/api/instances/${name}/webhook`, { body: '{}' })
+    assert.notEqual(answer.status, 503, name)
+  }
+  assert.equal(pair.stranger.owners.asked, 0)
+})
+
+test('a session of the dashboard counts at every node, and is renewed once', async () => {
+  await using pair = await startPair()
+  const token = new ApiToken(apiToken)
+  const sessions = new DashboardSessions({ key: token.sessionKey, clock: systemClock })
+  const due = { ...sessions.start(), issuedAt: Date.now() - 3_600_000 }
+  const headers = { cookie: `${sessionCookieName}=${sessions.format(due)}` }
+  const answer = await requestFrom(pair.stranger.url, 'GET', '/api/instances/shop', { headers })
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.getSetCookie().length, 1)
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
 })
 
 test('what the database answers is answered by any node', async () => {
