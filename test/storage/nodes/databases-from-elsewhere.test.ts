@@ -45,7 +45,9 @@ describe('a database of an earlier build', { skip: withoutPostgres }, () => {
     const { database } = opened
     const run = (sql: string) => database.write({ sql, parameters: [] })
     for (const name of ['kept', 'created']) await run(instance(name))
-    await run(`INSERT INTO assignments (instance, node, epoch, since) VALUES ('kept', 'a', 5, 1), ('deleted', 'a', 6, 1)`)
+    await run(
+      `INSERT INTO assignments (instance, node, epoch, since) VALUES ('kept', 'a', 5, 1), ('deleted', 'a', 6, 1)`,
+    )
     await takeOverRows(database, (await new LeaseStore(database).acquire('test', 600_000)) ?? 0)
     const found = await new AssignmentStore(database).all()
     assert.deepEqual(
@@ -59,30 +61,34 @@ describe('a database of an earlier build', { skip: withoutPostgres }, () => {
   })
 })
 
-test('a restored database has no node and no owner, and refuses the holds of before', { skip: withoutPostgres }, async () => {
-  await using stage = await NodeStage.open('a', 'b', 'c')
-  const { database, assignments, nodes } = stage
-  const hold = await stage.create('x', 'a')
-  await stage.create('y', 'b')
-  await stage.assignments.quarantine(await stage.create('bad', 'a'), at)
-  await assignments.wish([{ instance: 'x', from: 'a', to: 'b', askedAt: at }])
-  await nodes.bury(await stage.seen('b'), [], at)
-  const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
-  await database.write(database.query.updateTable('lease').set({ backup_at: at }))
-  await new RestoredStore(database, () => epoch).prepare(at + 1)
-  assert.equal(await stage.mayWrite(hold), false)
-  assert.equal((await nodes.beat('a')).mine, null)
-  for (const table of ['nodes', 'node_versions', 'moves']) {
-    assert.deepEqual(await stage.bystander.query(`SELECT 1 FROM ${table}`), [], table)
-  }
-  assert.deepEqual(
-    (await assignments.all()).map(({ instance, node, since, crashes, crashedAt, quarantinedAt }) => {
-      return [instance, node, since, crashes, crashedAt, quarantinedAt]
-    }),
-    [
-      ['bad', null, at + 1, 0, null, at],
-      ['x', null, at + 1, 0, null, null],
-      ['y', null, at + 1, 0, null, null],
-    ],
-  )
-})
+test(
+  'a restored database has no node and no owner, and refuses the holds of before',
+  { skip: withoutPostgres },
+  async () => {
+    await using stage = await NodeStage.open('a', 'b', 'c')
+    const { database, assignments, nodes } = stage
+    const hold = await stage.create('x', 'a')
+    await stage.create('y', 'b')
+    await stage.assignments.quarantine(await stage.create('bad', 'a'), at)
+    await assignments.wish([{ instance: 'x', from: 'a', to: 'b', askedAt: at }])
+    await nodes.bury(await stage.seen('b'), [], at)
+    const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
+    await database.write(database.query.updateTable('lease').set({ backup_at: at }))
+    await new RestoredStore(database, () => epoch).prepare(at + 1)
+    assert.equal(await stage.mayWrite(hold), false)
+    assert.equal((await nodes.beat('a')).mine, null)
+    for (const table of ['nodes', 'node_versions', 'moves']) {
+      assert.deepEqual(await stage.bystander.query(`SELECT 1 FROM ${table}`), [], table)
+    }
+    assert.deepEqual(
+      (await assignments.all()).map(({ instance, node, since, crashes, crashedAt, quarantinedAt }) => {
+        return [instance, node, since, crashes, crashedAt, quarantinedAt]
+      }),
+      [
+        ['bad', null, at + 1, 0, null, at],
+        ['x', null, at + 1, 0, null, null],
+        ['y', null, at + 1, 0, null, null],
+      ],
+    )
+  },
+)
