@@ -1,5 +1,6 @@
 // What a process goes through in a test: it is stopped and continued, and it loses its way to the database or to other nodes.
 
+import { setImmediate } from 'node:timers/promises'
 import { sleep } from '../../../src/lib/clock.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 
@@ -59,11 +60,12 @@ export class NodeProcess {
     this.#running = Promise.withResolvers()
   }
 
-  /** The timers that fell due run first, as in Node. */
-  continue(): void {
+  /** Timers that fell due run. What came over the network meanwhile is read before or after them: both happen. */
+  async continue(first: 'timers' | 'answers' = 'timers'): Promise<void> {
     this.#isStopped = false
-    for (const run of this.#due.splice(0)) run()
     this.#running.resolve(undefined)
+    if (first === 'answers') await setImmediate()
+    for (const run of this.#due.splice(0)) run()
   }
 
   /** The table as this process reaches it. */

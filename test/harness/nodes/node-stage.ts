@@ -186,7 +186,7 @@ export class NodeStage {
   /** Ends all nodes. A node that was killed has nothing to end. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const node of this.all) {
-      if (node.process.isStopped) node.process.continue()
+      if (node.process.isStopped) await node.process.continue()
       node.process.database = 'up'
       if (!node.process.isDead) await this.until(node.membership[Symbol.asyncDispose]())
     }
