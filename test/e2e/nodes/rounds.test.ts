@@ -33,6 +33,7 @@ async function tortured(stage: ClusterStage, onRound: (round: Round) => void): P
     await strike(stage, fault, random)
     await stage.restore()
     onRound({ fault, ms: Math.round(performance.now() - since) })
+    stage.assertNothingWrongYet(`after round ${round + 1}, ${fault}`)
   }
   await stage.assertNothingWrong()
 }
@@ -47,7 +48,8 @@ test(`after ${count} rounds of faults nothing is wrong`, options, async (t) => {
   try {
     await tortured(stage, (round) => {
       done.push(round)
-      if (isWhole) t.diagnostic(`round ${done.length}: ${round.fault}, ${round.ms} ms`)
+      // The runner shows diagnostics at the end only.
+      if (asked > 0) process.stdout.write(`round ${done.length} of ${count}: ${round.fault}, ${round.ms} ms\n`)
     })
   } finally {
     const summary = { seed, rounds: done.length, ...stage.traffic.counts, faults: summaryOf(done) }

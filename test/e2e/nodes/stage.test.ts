@@ -25,6 +25,7 @@ test(
     stage.traffic.start()
     await waitUntil('an answer is accepted', () => stage.traffic.counts.accepted > 0)
     await stage.assertNothingWrong()
+    assert.ok(stage.witness.stepsSeen > 0, 'the ratchets of the account are seen')
     const { network, helpdesk, phones } = stage.parts
     const [phone] = phones
     const [person] = network.people()

@@ -2,74 +2,53 @@
 // history of what happened. faults.ts has what can go wrong on it.
 
 import assert from 'node:assert/strict'
+import type { SimPhone } from '../../../../sim/network/accounts/sim-phone.ts'
 import { SeededRandom } from '../../../../sim/network/seeded-random.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import type { Asked, BalancerAnswer } from './balancer.ts'
 import type { History, Stop } from './history.ts'
 import { noViolations, violationsIn } from './history-checker.ts'
-import { Owners } from './owners.ts'
-import { StageNode } from './stage-node.ts'
+import { NodeSet, patienceMs } from './node-set.ts'
+import type { StageNode } from './stage-node.ts'
 import { openStageParts } from './stage-parts.ts'
 import type { StageOptions, StageParts } from './stage-parts.ts'
 import { Traffic } from './traffic.ts'
 import type { Customer } from './traffic.ts'
 import { Witness } from './witness.ts'
 
-/** A busy machine needs long for a start, a take-over, and for what waited meanwhile. */
-const patienceMs = 180_000
-
 export class ClusterStage {
   readonly parts: StageParts
+  readonly nodes: NodeSet
   readonly traffic: Traffic
-  /** Whether instances are assigned to nodes. Otherwise one process holds the lease of all, and the others stand by. */
-  readonly hasNodes: boolean
-  readonly #options: StageOptions
-  readonly #size: number
-  readonly #nodes: StageNode[]
+  readonly witness: Witness
   readonly #customers: readonly Customer[]
-  readonly #owners: Owners
-  readonly #witness: Witness
   readonly #stops: Stop[] = []
   readonly #owned: AsyncDisposableStack
+  #hasNodes = false
 
-  private constructor(opened: Opened, options: StageOptions, owned: AsyncDisposableStack) {
-    this.parts = opened.parts
-    this.hasNodes = opened.hasNodes
-    this.#nodes = opened.nodes
-    this.#owners = opened.owners
-    this.#options = options
-    this.#size = options.nodes ?? 2
+  private constructor(parts: StageParts, nodes: NodeSet, perAccount: number, owned: AsyncDisposableStack) {
+    this.parts = parts
+    this.nodes = nodes
     this.#owned = owned
-    const { network, helpdesk, phones } = opened.parts
-    this.#witness = new Witness(network)
-    this.traffic = new Traffic(helpdesk)
-    this.#customers = phones.flatMap((phone, account) =>
-      Array.from({ length: options.customersPerAccount ?? 2 }, (_, n) => {
-        const name = `n${account} c${n}`
-        return {
-          name,
-          phone,
-          person: network.person({ phone: `55118${20_000_000 + account * 100 + n}`, pushName: name }),
-        }
-      }),
-    )
+    this.witness = new Witness(parts.network)
+    this.traffic = new Traffic(parts.helpdesk)
+    this.#customers = parts.phones.flatMap((phone, account) => customersOf(parts, phone, account, perAccount))
   }
 
   /** All nodes run, all accounts are online, and every customer has a conversation. */
   static async open(options: StageOptions = {}): Promise<ClusterStage> {
     await using stack = new AsyncDisposableStack()
-    const nodes: StageNode[] = []
-    const urls = () => nodes.flatMap((node) => (node.isAlive ? (node.url ?? []) : []))
-    const parts = await openStageParts(stack, options, urls)
-    stack.defer(async () => {
-      await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))
-    })
-    const owners = new Owners(parts.place.url)
-    const hasNodes = await owners.hasAssignments()
-    const stage = new ClusterStage({ parts, nodes, owners, hasNodes }, options, stack.move())
+    const { nodes: size = 2, customersPerAccount = 2, hasSteppedClocks: hasSteppedClock, seed = 'causeway' } = options
+    const running: { nodes?: NodeSet } = {}
+    const parts = await openStageParts(stack, options, () => running.nodes?.urls ?? [])
+    const { place, environment } = parts
+    const nodes = stack.use(new NodeSet({ databaseUrl: place.url, environment, hasSteppedClock }, size))
+    running.nodes = nodes
+    const stage = new ClusterStage(parts, nodes, customersPerAccount, stack.move())
     try {
       await stage.restore()
-      await stage.traffic.open(stage.#customers, new SeededRandom(options.seed ?? 'causeway'))
+      stage.#hasNodes = await nodes.owners.hasNodes()
+      await stage.traffic.open(stage.#customers, new SeededRandom(seed))
       return stage
     } catch (error) {
       await stage[Symbol.asyncDispose]()
@@ -77,36 +56,18 @@ export class ClusterStage {
     }
   }
 
-  /** The nodes that run. */
-  get nodes(): readonly StageNode[] {
-    return this.#nodes.filter(({ isAlive }) => isAlive)
+  /** Whether instances are assigned to nodes. Otherwise one process holds the lease of all, and the others stand by. */
+  get hasNodes(): boolean {
+    return this.#hasNodes
   }
 
   get instances(): string[] {
     return this.parts.phones.map((_, index) => `n${index}`)
   }
 
-  /** Another node starts; waits until it answers requests. */
-  async join(): Promise<StageNode> {
-    const { place, environment } = this.parts
-    const { hasSteppedClocks: hasSteppedClock } = this.#options
-    const node = await StageNode.launch({ databaseUrl: place.url, environment, hasSteppedClock })
-    this.#nodes.push(node)
-    await node.process.logged('http listening')
-    return node
-  }
-
   /** The node that holds the instance, as the database says. */
-  async ownerOf(instance: string): Promise<StageNode> {
-    let owner: StageNode | undefined
-    const isHeld = async () => (owner = await this.#owners.ownerOf(instance, this.nodes)) !== undefined
-    await waitUntil(`a node holds ${instance}`, isHeld, { timeoutMs: patienceMs })
-    return owner as StageNode
-  }
-
-  async heldBy(node: StageNode): Promise<string[]> {
-    const owners = await Promise.all(this.instances.map((each) => this.#owners.ownerOf(each, this.nodes)))
-    return this.instances.filter((_, index) => owners[index] === node)
+  ownerOf(instance: string): Promise<StageNode> {
+    return this.nodes.ownerOf(instance)
   }
 
   /** Asks any node that runs. */
@@ -126,35 +87,27 @@ export class ClusterStage {
 
   /** Lets something happen to a node, and waits until every instance that the node held is online at another one. */
   async moving(node: StageNode, happen: () => Promise<void> | void): Promise<void> {
-    const held = await this.heldBy(node)
-    const logs = held.map((instance) => this.parts.phones[this.instances.indexOf(instance)]?.companionEvents)
-    const marks = logs.map((log) => log?.length ?? 0)
+    const held = await this.#heldBy(node)
+    const marks = held.map(({ phone }) => phone.companionEvents.length)
     await happen()
-    const isOnline = async (index: number) => {
-      const state = logs[index]?.after(marks[index] ?? 0).at(-1)?.state
-      return state === 'online' && (await this.#owners.ownerOf(held[index] ?? '', this.nodes)) !== node
-    }
+    const isOnline = ({ phone }: Held, index: number) =>
+      phone.companionEvents.after(marks[index] ?? 0).at(-1)?.state === 'online'
     const haveMoved = async () => {
       // A process that stands by gives up after a minute.
-      if (this.nodes.every((each) => each === node)) await this.join()
-      return (await Promise.all(held.map((_, index) => isOnline(index)))).every(Boolean)
+      if (this.nodes.living.every((each) => each === node)) await this.nodes.join()
+      const left = await Promise.all(held.map(({ instance }) => this.nodes.hasLeft(instance, node)))
+      return left.every(Boolean) && held.every(isOnline)
     }
-    await waitUntil(`${held.join(', ')} are online elsewhere`, haveMoved, { timeoutMs: patienceMs })
+    const names = held.map(({ instance }) => instance).join(', ')
+    await waitUntil(`${names} are online elsewhere`, haveMoved, { timeoutMs: patienceMs })
   }
 
   /** Everything runs again: no node is stopped or cut off, there are as many as at the start, and all accounts are online. */
   async restore(): Promise<void> {
-    for (const node of this.nodes) {
-      if (node.isStopped) node.continue()
-      for (const relay of [node.toDatabase, node.toPeers]) relay.heal()
-    }
-    await Promise.all(Array.from({ length: Math.max(this.#size - this.nodes.length, 0) }, () => this.join()))
-    const { phones } = this.parts
-    const states = () => phones.map(({ companion }) => companion.isConnected && companion.live)
-    await waitUntil('all accounts are online', () => states().every(Boolean), {
-      timeoutMs: patienceMs,
-      instead: states,
-    })
+    await this.nodes.mend()
+    const states = () => this.parts.phones.map(({ companion }) => companion.isConnected && companion.live)
+    const areOnline = () => states().every(Boolean)
+    await waitUntil('all accounts are online', areOnline, { timeoutMs: patienceMs, instead: states })
     for (const stop of this.#stops) stop.until = Math.min(stop.until, performance.now())
   }
 
@@ -163,9 +116,16 @@ export class ClusterStage {
     return {
       chats: this.traffic.histories,
       idsAtHelpdesk: posted.map(({ sourceId }) => sourceId ?? ''),
-      ...this.#witness.seen(this.#customers),
+      ...this.witness.seen(this.#customers),
       stops: this.#stops,
     }
+  }
+
+  /** What is wrong already while the traffic goes on: a message that is missing may still come. */
+  assertNothingWrongYet(when: string): void {
+    const { inbound, outbound, ...rest } = violationsIn(this.history)
+    const found = { ...rest, inbound: { ...inbound, lost: [] }, outbound: { ...outbound, lost: [] }, unconfirmed: [] }
+    assert.deepEqual(found, noViolations, `${when}: ${JSON.stringify(found)}`)
   }
 
   /** Ends the traffic, waits until nothing is under way, and checks the history. */
@@ -176,6 +136,12 @@ export class ClusterStage {
     await waitUntil('nothing is under way', isSettled, { timeoutMs: patienceMs, instead })
     await this.parts.helpdesk.settled()
     assert.deepEqual(violationsIn(this.history), noViolations)
+  }
+
+  async #heldBy(node: StageNode): Promise<Held[]> {
+    const all = this.parts.phones.map((phone, index) => ({ phone, instance: `n${index}` }))
+    const left = await Promise.all(all.map(({ instance }) => this.nodes.hasLeft(instance, node)))
+    return all.filter((_, index) => left[index] === false)
   }
 
   get #missing(): number {
@@ -198,9 +164,11 @@ export class ClusterStage {
   }
 }
 
-type Opened = {
-  parts: StageParts
-  nodes: StageNode[]
-  owners: Owners
-  hasNodes: boolean
+type Held = { instance: string; phone: SimPhone }
+
+function customersOf({ network }: StageParts, phone: SimPhone, account: number, count: number): Customer[] {
+  return Array.from({ length: count }, (_, n) => {
+    const name = `n${account} c${n}`
+    return { name, phone, person: network.person({ phone: `55118${20_000_000 + account * 100 + n}`, pushName: name }) }
+  })
 }

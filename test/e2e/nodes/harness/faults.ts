@@ -14,6 +14,15 @@ export function terminate(stage: ClusterStage, node: StageNode): Promise<void> {
   return stage.moving(node, () => node.end('SIGTERM'))
 }
 
+/** kill -9 of a process that is about to end, so that it may be in the middle of giving something away. */
+export function killWhileEnding(stage: ClusterStage, node: StageNode, afterMs: number): Promise<void> {
+  return stage.moving(node, async () => {
+    node.process.send('SIGTERM')
+    await pause(afterMs)
+    await node.end('SIGKILL')
+  })
+}
+
 /** The process stands still for longer than the others wait for it, and goes on. */
 export async function stop(stage: ClusterStage, node: StageNode): Promise<void> {
   await stage.moving(node, () => {
@@ -62,23 +71,24 @@ export async function cutFromPeers(node: StageNode, ms: number): Promise<void> {
 }
 
 /** No node reaches PostgreSQL for this time. */
-export async function outage(stage: ClusterStage, ms: number): Promise<void> {
-  // When the lease has ended meanwhile, any process may take it.
-  if (!stage.hasNodes) stage.excuseSecondSockets()
-  const { nodes } = stage
-  for (const { toDatabase } of nodes) toDatabase.cut()
-  await pause(ms)
-  for (const { toDatabase } of nodes) toDatabase.heal()
+export function outage(stage: ClusterStage, ms: number): Promise<void> {
+  return away(stage, async () => {
+    const nodes = stage.nodes.living
+    for (const { toDatabase } of nodes) toDatabase.cut()
+    await pause(ms)
+    for (const { toDatabase } of nodes) toDatabase.heal()
+  })
 }
 
 /** PostgreSQL crashes and starts again after this time. The stage needs a server of its own. */
-export async function crash(stage: ClusterStage, ms: number): Promise<void> {
+export function crash(stage: ClusterStage, ms: number): Promise<void> {
   const { server } = stage.parts
   if (!server) throw new Error('this stage has no PostgreSQL of its own')
-  if (!stage.hasNodes) stage.excuseSecondSockets()
-  await server.crash()
-  await pause(ms)
-  await server.startAgain()
+  return away(stage, async () => {
+    await server.crash()
+    await pause(ms)
+    await server.startAgain()
+  })
 }
 
 /** The wall clock of the machine of one node is wrong for this time. */
@@ -90,9 +100,21 @@ export async function stepClock(node: StageNode, offsetMs: number, ms: number): 
 
 /** Another node joins, so that one is too many; the node that was there first ends. */
 export async function join(stage: ClusterStage): Promise<void> {
-  const [first] = stage.nodes
-  await stage.join()
+  const [first] = stage.nodes.living
+  await stage.nodes.join()
   if (first) await terminate(stage, first)
+}
+
+/** PostgreSQL is away for all. Nodes keep what they hold. A lease may end meanwhile, and then any process may take it. */
+async function away(stage: ClusterStage, happen: () => Promise<void>): Promise<void> {
+  if (stage.hasNodes) {
+    await happen()
+    return
+  }
+  const before = await stage.ownerOf('n0')
+  stage.excuseSecondSockets()
+  await happen()
+  if ((await stage.ownerOf('n0')) !== before) await lostTo(stage, before)
 }
 
 /** A process that lost the lease ends. A node that lost its instances joins again. */

@@ -1,7 +1,7 @@
 // Judges a history. Each list names what broke one promise; all lists are empty when nothing was lost, doubled, out of order or
 // unreadable, and when no session had two connections.
 
-import { mistakesIn } from '../../../harness/truth.ts'
+import { mistakesIn, repeatedIn } from '../../../harness/truth.ts'
 import type { Mistakes } from '../../../harness/truth.ts'
 import type { ChatHistory, Direction, History } from './history.ts'
 
@@ -76,11 +76,6 @@ function faultsOf(chats: readonly ChatHistory[], directionOf: (chat: ChatHistory
     misplaced: all('misplaced'),
     outOfOrder: all('outOfOrder'),
   }
-}
-
-function repeatedIn(ids: readonly string[]): string[] {
-  const seen = new Set<string>()
-  return ids.filter((id) => seen.size === seen.add(id).size)
 }
 
 /** Each stop excuses one replaced connection per account. */

@@ -13,14 +13,21 @@ export class Owners {
     this.#url = url
   }
 
-  /** Whether instances are assigned to nodes. Otherwise one process holds the lease, and the others stand by. */
-  async hasAssignments(): Promise<boolean> {
-    const [row] = await this.#ask(`SELECT to_regclass('assignments') AS found`)
-    return row?.['found'] != null
+  /** Whether nodes run, to which instances are assigned. Otherwise one process holds the lease, and the others stand by. */
+  async hasNodes(): Promise<boolean> {
+    const [table] = await this.#ask(`SELECT to_regclass('nodes') AS found`)
+    return table?.['found'] != null && (await this.#ask(`SELECT id FROM nodes LIMIT 1`)).length > 0
   }
 
   async ownerOf(instance: string, nodes: readonly StageNode[]): Promise<StageNode | undefined> {
-    return (await this.hasAssignments()) ? this.#assigned(instance, nodes) : this.#leaseHolder(nodes)
+    return (await this.hasNodes()) ? this.#assigned(instance, nodes) : this.#leaseHolder(nodes)
+  }
+
+  /** The node that places instances: the living one with the smallest id, or the process that holds the lease. */
+  async placingNode(nodes: readonly StageNode[]): Promise<StageNode | undefined> {
+    if (!(await this.hasNodes())) return this.#leaseHolder(nodes)
+    const [row] = await this.#ask(`SELECT address FROM nodes WHERE state <> 'dead' ORDER BY id LIMIT 1`)
+    return nodes.find(({ address }) => address === row?.['address'])
   }
 
   async #assigned(instance: string, nodes: readonly StageNode[]): Promise<StageNode | undefined> {
@@ -32,7 +39,9 @@ export class Owners {
   }
 
   async #leaseHolder(nodes: readonly StageNode[]): Promise<StageNode | undefined> {
-    const [row] = await this.#ask(`SELECT owner FROM lease WHERE expires_at > 0`)
+    const [row] = await this.#ask(
+      `SELECT owner FROM lease WHERE expires_at > extract(epoch FROM clock_timestamp()) * 1000`,
+    )
     return nodes.find(({ process: { pid } }) => row?.['owner']?.includes(`pid ${pid} `))
   }
 

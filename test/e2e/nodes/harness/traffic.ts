@@ -88,16 +88,17 @@ export class Traffic {
   }
 
   async #answer({ conversation, answered }: Chat, content: string): Promise<void> {
+    const written = { id: content, isConfirmed: false }
+    answered.push(written)
     const path = `/conversations/${conversation}/messages`
     const { status, body, text } = await this.#agent.post(path, { content, message_type: 'outgoing' })
     assert.equal(status, 200, text)
-    const isIt = (id: number) => id === body.id
     const { error } = await this.#helpdesk.waitForDelivery(
       `the callback of "${content}"`,
-      (one) => one.event === 'message_created' && 'id' in one.body && isIt(one.body.id),
+      (one) => one.event === 'message_created' && 'id' in one.body && one.body.id === body.id,
       callbackMs,
     )
-    answered.push({ id: content, isConfirmed: error === null })
+    written.isConfirmed = error === null
   }
 }
 

@@ -21,6 +21,11 @@ export class Witness {
     })
   }
 
+  /** How many steps of ratchets were used. */
+  get stepsSeen(): number {
+    return this.#steps.count
+  }
+
   seen(customers: readonly Customer[]): Seen {
     return {
       unreadable: customers.flatMap(unreadableOf),
