@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/storage/database.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { methodsOf, openStores } from './harness/all-stores.ts'
-import { storeCalls } from './harness/store-calls.ts'
+import { callsOn, storeCalls } from './harness/store-calls.ts'
 
 /** Every row of every table. The lease changes by itself. */
 async function contentOf(database: Database): Promise<Record<string, string[]>> {
@@ -35,7 +35,7 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const { database } = opened
       const stores = await openStores(database)
-      for (const [name, { kind, given, run }] of Object.entries(storeCalls)) {
+      for (const [name, { kind, given, run }] of callsOn(engine)) {
         if (kind !== 'repeated') continue
         await given?.(stores, name)
         const before = await contentOf(database)
