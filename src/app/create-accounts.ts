@@ -7,6 +7,7 @@ import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import type { Holds } from '../core/nodes/hold.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
+import { Roster } from '../instances/roster/roster.ts'
 import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
 import { PendingLogouts } from '../instances/pending-logouts.ts'
@@ -44,10 +45,15 @@ type Parts = {
   /** Hears of every change of the state of an instance. */
   onState: StateListener
   qrLifetimeMs?: number | undefined
+  /** False only while this node holds every instance. */
+  hasPeers: () => boolean
 }
 
 export type AccountSet = {
+  /** The instances that this node holds. */
   instances: InstanceRegistry
+  /** All instances. */
+  roster: Roster
   store: InstanceStore
   network: WhatsappNetwork
   pendingLogouts: PendingLogouts
@@ -73,16 +79,8 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
     }),
   )
   const store = new InstanceStore(database)
-  const pendingLogouts = stack.use(
-    new PendingLogouts({
-      network,
-      logouts: new PendingLogoutStore(database),
-      ...holds,
-      clock,
-      random: Math.random,
-      log,
-    }),
-  )
+  const logouts = new PendingLogoutStore(database)
+  const pendingLogouts = stack.use(new PendingLogouts({ network, logouts, ...holds, clock, random: Math.random, log }))
   const reachability = new Reachability({ clock, log })
   const instances: InstanceRegistry = stack.use(
     new InstanceRegistry({
@@ -106,7 +104,8 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       },
     }),
   )
-  return { instances, store, network, pendingLogouts, reachability }
+  const roster = new Roster({ registry: instances, instances: store, logouts, hasPeers: parts.hasPeers, clock })
+  return { instances, roster, store, network, pendingLogouts, reachability }
 }
 
 type ServiceParts = {
@@ -134,7 +133,10 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
       notImported: (instance) => history.count(instance),
       forget: (instance) => runAll([outbound, inbound, history].map((messages) => () => messages.forget(instance))),
     },
-    onDeleted: () => lifecycle.courier.takeDeleted(),
+    onDeleted: (name) => {
+      accounts.roster.forget(name)
+      return lifecycle.courier.takeDeleted()
+    },
     onChanged: onRoutingChanged,
     history: config.history,
   })

@@ -18,10 +18,13 @@ import { createContactsImporter, createContactsImports } from './contacts/create
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
+import { onlyNode } from './nodes/node-view.ts'
+import type { NodeView } from './nodes/node-view.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
 import { createJobPace, createJobs } from './jobs/create-jobs.ts'
 import { createLive, createLiveRecords, createLiveViews, noteMessage } from './live/create-live.ts'
+import { createStoredRowsReader } from './live/stored-rows.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
@@ -44,6 +47,8 @@ export type RoomOptions = {
   machine?: Machine
   /** Aborted when the process is asked to stop. */
   stopping?: AbortSignal
+  /** The other processes on the same database. */
+  nodes?: NodeView
 }
 
 export type Rooms = Awaited<ReturnType<typeof createRooms>>
@@ -51,6 +56,7 @@ export type Rooms = Awaited<ReturnType<typeof createRooms>>
 /** `onFatal` is called with the reason when the service cannot go on. */
 export async function createRooms(base: Base, options: RoomOptions, onFatal: (reason: Error) => void) {
   const { config, clock, log, stack } = base
+  const { nodes = onlyNode } = options
   const reception = new ReceptionRelay()
   const events = new AccountEvents()
 
@@ -83,9 +89,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       records.states.changed(seen)
     },
     qrLifetimeMs: options.qrLifetimeMs,
+    hasPeers: nodes.hasPeers,
   })
-  const { instances, network } = accounts
-  const settingsOf = createSettingsOf(config, instances)
+  const { instances, roster, network } = accounts
+  const settingsOf = createSettingsOf(config, roster)
   const downstream = createDownstream(base, traces)
   const tenants = createRouting(base, { database, holds, downstream })
   const { routing, identities } = tenants
@@ -130,6 +137,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     holds,
     idFloorMs,
     accounts: instances,
+    roster,
     people,
     conversations: inbound.conversations,
     choices: inbound.choices,
@@ -197,7 +205,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const { refusals, clocks } = outbound
   const { machine } = options
   const setup = createSetupChecks(base, {
-    ...{ settingsOf, instances, network, downstream, routing, metrics, machine },
+    ...{ settingsOf, instances, roster, network, downstream, routing, metrics, machine },
     ...{ lostCallbacks, refusals, clocks },
   })
 
@@ -252,8 +260,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   }
   live.relay.connect(createLiveViews({ instances, held: inbound.held, rows }))
   return {
+    nodes,
     storage,
-    live: { hub: live.hub, records, rows },
+    live: { hub: live.hub, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
     settingsOf,
     lifecycle,
     accounts,

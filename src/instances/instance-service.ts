@@ -48,7 +48,7 @@ type Deps = {
   holdOf: HoldOf
   clock: Clock
   /** Called after an instance was deleted. */
-  onDeleted: () => Promise<void>
+  onDeleted: (name: InstanceName) => Promise<void>
   /** Called after settings were changed. */
   onChanged: () => void
   messages: InstanceMessages
@@ -161,7 +161,7 @@ export class InstanceService {
       () => messages.forget(name),
       // Once more: messages that fail with the instance are counted.
       () => registry.leave(name),
-      () => onDeleted(),
+      () => onDeleted(name),
       () => this.#letGo(record),
     ])
   }

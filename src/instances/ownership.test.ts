@@ -38,7 +38,8 @@ class LeaseRow {
     if (this.away) return Promise.reject(new Error('database away'))
     if (this.owner === '') return Promise.resolve(undefined)
     if (!this.silent) this.#renewals++
-    return Promise.resolve({ owner: this.owner, expiresAt: this.#renewals, expiresInMs: 1000, isReleased: !this.taken })
+    const { owner, epoch, taken } = this
+    return Promise.resolve({ owner, epoch, expiresAt: this.#renewals, expiresInMs: 1000, isReleased: !taken })
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { databaseUrl } from '../../src/config/setting-formats.ts'
 import type { DestinationKey } from '../../src/core/ids.ts'
-import { isDeadOwner, newOwnerName } from '../../src/instances/owner-name.ts'
+import { isDeadOwner, newOwnerName } from '../../src/nodes/owner-name.ts'
 import { Ownership } from '../../src/instances/ownership.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'

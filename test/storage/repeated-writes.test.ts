@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { methodsOf, openStores } from './harness/all-stores.ts'
 import { contentOf } from './harness/content.ts'
-import { storeCalls } from './harness/store-calls.ts'
+import { callsOn, storeCalls } from './harness/store-calls.ts'
 
 for (const engine of engines) {
   describe(`writes on ${engine}`, () => {
@@ -18,7 +18,7 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const { database } = opened
       const stores = await openStores(database)
-      for (const [name, { kind, given, run }] of Object.entries(storeCalls)) {
+      for (const [name, { kind, given, run }] of callsOn(engine)) {
         if (kind !== 'repeated') continue
         await given?.(stores, name)
         const before = await contentOf(database)

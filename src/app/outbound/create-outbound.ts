@@ -118,7 +118,7 @@ function createParts(deps: OutboundDeps) {
     new Ticker({ name, everyMs, work, clock, log })
   const newId = createRowIds(clock, deps.idFloorMs)
   const stores = createOutboundStores(database, holds, clock)
-  const accounts = new SendingAccounts(deps.accounts)
+  const accounts = new SendingAccounts(deps.accounts, deps.roster)
   const routes = createOutboundRoutes(deps.routing, accounts, deps.identities)
   const ownChanges = new OwnChanges({ clock })
   const startLooks = () => void looks.tick()

@@ -5,7 +5,7 @@ import type { OfferedChoices } from '../../bridge/conversations/offered-choices.
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { ActivityListener } from '../../bridge/outbound/agent-activity.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
-import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
+import type { AccountDirectory, AccountRoster } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
 import type { Config } from '../../config/config.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
@@ -34,7 +34,10 @@ export type OutboundDeps = {
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   choices: Pick<OfferedChoices, 'offered'>
   lostCallbacks: Pick<LostCallbacks, 'heard' | 'onFailedMessage'>
+  /** Those that this node holds. */
   accounts: AccountDirectory
+  /** All of them. */
+  roster: AccountRoster
   routing: Routing
   identities: Pick<InboxIdentities, 'isSame'>
   downstream: Downstream

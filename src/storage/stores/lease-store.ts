@@ -9,13 +9,22 @@ import type { Schema } from '../schema.ts'
 export const leaseName = 'service'
 
 /** `isReleased`: its owner gave the lease back. Otherwise the owner may still run, even if the lease has expired. */
-export type LeaseHolder = { owner: string; expiresAt: number; expiresInMs: number; isReleased: boolean }
+export type LeaseHolder = { owner: string; epoch: number; expiresAt: number; expiresInMs: number; isReleased: boolean }
 
 /** A lease as it was read. */
 export type SeenLease = Pick<LeaseHolder, 'owner' | 'expiresAt'>
 
 // Every clock is later than this.
 const released = 0
+
+/** The owner of a lease that no process needs any more, because nodes share the database. */
+export const nodesOwner = 'nodes'
+
+/**
+ * No clock gets here. A process of an earlier build takes a lease that was not renewed for 5 s, but only if the end is exactly
+ * the one that it read. It cannot read this one exactly: JavaScript has no such number.
+ */
+const never = sql<number>`9007199254740993`
 
 export class LeaseStore {
   readonly #database: Database
@@ -29,22 +38,15 @@ export class LeaseStore {
    * it was renewed after it was read.
    */
   async acquire(owner: string, forMs: number, abandoned?: SeenLease): Promise<number | undefined> {
-    const { query, now } = this.#database
-    const expires_at = query.selectNoFrom(({ eb }) => eb(now, '+', forMs).as('at'))
-    const [row] = await this.#database.writeReturning(
-      ...this.#lockFree(abandoned),
-      query
-        .insertInto('lease')
-        .values({ name: leaseName, owner, epoch: 1, expires_at })
-        .onConflict((conflict) =>
-          conflict
-            .column('name')
-            .doUpdateSet(({ eb }) => ({ owner, epoch: eb('lease.epoch', '+', 1), expires_at }))
-            .where(this.#isFree(abandoned)),
-        )
-        .returning('epoch'),
-    )
-    return row?.epoch
+    return this.#take(owner, sql<number>`${this.#database.now} + ${forMs}`, abandoned)
+  }
+
+  /**
+   * Takes the lease for good: no process of a build without nodes gets it any more, and one that had it is fenced. Returns the
+   * last epoch, or undefined while the lease of another owner runs. Only for PostgreSQL.
+   */
+  async retire(abandoned?: SeenLease): Promise<number | undefined> {
+    return this.#take(nodesOwner, never, abandoned)
   }
 
   /** False when another process has taken the lease since. An expired lease that no process took is prolonged. */
@@ -62,12 +64,29 @@ export class LeaseStore {
     const [row] = await this.#database.read(
       query
         .selectFrom('lease')
-        .select(['owner', 'expires_at', ({ eb }) => eb('expires_at', '-', now).as('expires_in_ms')])
+        .select(['owner', 'epoch', 'expires_at', ({ eb }) => eb('expires_at', '-', now).as('expires_in_ms')])
         .where('name', '=', leaseName),
     )
     if (!row) return undefined
-    const { owner, expires_at, expires_in_ms } = row
-    return { owner, expiresAt: expires_at, expiresInMs: expires_in_ms, isReleased: expires_at === released }
+    const { owner, epoch, expires_at, expires_in_ms } = row
+    return { owner, epoch, expiresAt: expires_at, expiresInMs: expires_in_ms, isReleased: expires_at === released }
+  }
+
+  async #take(owner: string, expires_at: RawBuilder<number>, abandoned: SeenLease | undefined) {
+    const [row] = await this.#database.writeReturning(
+      ...this.#lockFree(abandoned),
+      this.#database.query
+        .insertInto('lease')
+        .values({ name: leaseName, owner, epoch: 1, expires_at })
+        .onConflict((conflict) =>
+          conflict
+            .column('name')
+            .doUpdateSet(({ eb }) => ({ owner, epoch: eb('lease.epoch', '+', 1), expires_at }))
+            .where(this.#isFree(abandoned)),
+        )
+        .returning('epoch'),
+    )
+    return row?.epoch
   }
 
   #isFree(abandoned: SeenLease | undefined) {

@@ -7,6 +7,7 @@
 // - The keys of each session are marked: they may have sealed messages since, and the network room retires them.
 // - An import of history that was under way has failed, and its conversations are not under import any more. The kept history
 //   stays. The next import looks for it at the helpdesk first.
+// - On PostgreSQL there is no node and no owner: a process that held instances before the restore writes nothing any more.
 // - A change of a message that was written before the restore, and that the backup does not know, is no Retry.
 
 import { messageKinds } from '../../core/outbox.ts'
@@ -20,6 +21,7 @@ import { restoredMark } from './accounts/session-key-store.ts'
 import { createFence } from './fence.ts'
 import { auditInsert } from './ledger/audit-store.ts'
 import { from } from './messages/outbox-guards.ts'
+import { nodesRemoval } from './nodes/assignment-steps.ts'
 
 const reason = writeReason('restored')
 const importError = 'the database comes from a backup that was made during the import: start the import again'
@@ -53,6 +55,7 @@ export class RestoredStore {
       ...this.#failImports(now),
       query.updateTable('rejected_calls').set({ text_state: 'dropped' }).where('text_state', '=', 'due'),
       query.updateTable('first_callbacks').set({ heard_at: now }),
+      ...nodesRemoval(this.#database, now),
       query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#nodeHold().epoch),
       auditInsert(this.#database, {
         at: now,

@@ -4,6 +4,7 @@
 import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Database } from '../database.ts'
 import { createFence } from './fence.ts'
+import { assignmentsTakenOver } from './nodes/assignment-steps.ts'
 
 /** Each callback belongs to a destination. Of several instances that settled it, the first one counts. */
 const callbacks = [
@@ -77,7 +78,7 @@ export async function takeOverRows(database: Database, hold: NodeHold): Promise<
   if (before === epoch) return
   if (before !== epoch - 1) {
     const statements = [firstCallbacks, ...callbacks, ...reports, chats].map((sql) => ({ sql, parameters: [] }))
-    await database.write(createFence(database)(hold), ...statements)
+    await database.write(createFence(database)(hold), ...statements, ...assignmentsTakenOver(database))
   }
   // In a commit of its own: while the row of the lease is locked, the lease cannot be renewed.
   await database.write(query.updateTable('lease').set({ taken_over_epoch: epoch }).where('epoch', '=', epoch))

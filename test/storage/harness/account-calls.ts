@@ -133,6 +133,8 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
   'LeaseStore.acquire': { kind: 'counted', run: ({ leases }) => leases.acquire('other', 1000) },
   'LeaseStore.renew': { kind: 'counted', run: ({ leases }) => leases.renew('test', 1, 3_600_000) },
   'LeaseStore.release': { kind: 'counted', run: ({ leases }) => leases.release('other', 1) },
+  // A process that lost the answer finds the lease retired.
+  'LeaseStore.retire': { kind: 'counted', run: ({ leases }) => leases.retire() },
   'LeaseStore.holder': { kind: 'read', run: ({ leases }) => leases.holder() },
   'AuditStore.append': { kind: 'repeated', run: ({ audit }, id) => audit.append(keyed(id)) },
   'AuditStore.listByKey': { kind: 'read', run: ({ audit }, id) => audit.listByKey('shop', id) },

@@ -1,6 +1,7 @@
 // All stores over one database, with a lease that allows their writes.
 
 import { Database } from '../../../src/storage/database.ts'
+import type { EngineName } from '../../../src/storage/database.ts'
 import { ClientVersionStore } from '../../../src/storage/stores/accounts/client-version-store.ts'
 import { DestinationStore } from '../../../src/storage/stores/accounts/destination-store.ts'
 import { InstanceStore } from '../../../src/storage/stores/accounts/instance-store.ts'
@@ -17,6 +18,7 @@ import { ImportStore } from '../../../src/storage/stores/history/import-store.ts
 import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { LastMessageStore } from '../../../src/storage/stores/live/last-message-store.ts'
 import { StateChangeStore } from '../../../src/storage/stores/live/state-change-store.ts'
+import { WaitingStore } from '../../../src/storage/stores/live/waiting-store.ts'
 import { MessageDateStore } from '../../../src/storage/stores/history/message-date-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
@@ -41,6 +43,8 @@ import { SendContextStore } from '../../../src/storage/stores/messages/send-cont
 import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
 import { ShownStore } from '../../../src/storage/stores/messages/shown-store.ts'
 import { TickStore } from '../../../src/storage/stores/messages/tick-store.ts'
+import { AssignmentStore } from '../../../src/storage/stores/nodes/assignment-store.ts'
+import { NodeStore } from '../../../src/storage/stores/nodes/node-store.ts'
 import { ContactPictureStore } from '../../../src/storage/stores/people/contact-picture-store.ts'
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
 import { LabelAgreementStore } from '../../../src/storage/stores/people/label-agreement-store.ts'
@@ -98,6 +102,9 @@ function createStores(database: Database) {
     marks: new ImportMarks(database),
     states: new StateChangeStore(database, holds.nodeHold),
     lastMessages: new LastMessageStore(database, holds.nodeHold),
+    nodes: new NodeStore(database),
+    assignments: new AssignmentStore(database),
+    waiting: new WaitingStore(database),
   }
 }
 
@@ -126,6 +133,8 @@ export async function openStores(database: Database): Promise<Stores> {
  */
 export type StoreCall = {
   kind: 'read' | 'repeated' | 'counted'
+  /** The only engine that has the tables of the store; both when it is not named. */
+  engine?: EngineName
   /** What must be stored before. The id is unique to the call. */
   given?: (stores: Stores, id: string) => Promise<unknown>
   run: (stores: Stores, id: string) => Promise<unknown>

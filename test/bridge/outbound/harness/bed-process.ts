@@ -69,6 +69,7 @@ export class BedProcess {
       choices: this.inbound.choices,
       lostCallbacks: this.inbound.lostCallbacks,
       accounts,
+      roster: { find: (name) => accounts.find(name), findCurrent: (name) => Promise.resolve(accounts.find(name)) },
       onSendStep,
       onOperationsMessage: () => undefined,
       onMembersAsked: () => undefined,
