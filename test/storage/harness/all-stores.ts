@@ -45,6 +45,7 @@ import { ContactPictureStore } from '../../../src/storage/stores/people/contact-
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
 import { LabelAgreementStore } from '../../../src/storage/stores/people/label-agreement-store.ts'
 import { LabelStore } from '../../../src/storage/stores/people/label-store.ts'
+import { OpeningStore } from '../../../src/storage/stores/people/opening-store.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 
@@ -91,6 +92,7 @@ function createStores(database: Database) {
     shown: new ShownStore(database, epoch),
     ticks: new TickStore(database, epoch),
     contacts: new ContactStore(database),
+    openings: new OpeningStore(database),
     pictures: new ContactPictureStore(database),
     people: new PeopleStore(database),
     labels: new LabelStore(database, epoch),

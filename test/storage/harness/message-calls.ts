@@ -51,6 +51,8 @@ const contact = (id: string) => ({ sourceId: id, contactId: 3, ours: true, name:
 const conversation = (id: string) => ({ instance: 'shop', destination, chat: id })
 const inConversation = { conversationId: 12, contactId: 3, sourceId: 'source' }
 const saved = ({ contacts }: Stores, id: string) => contacts.saveContact(1, destination, contact(id))
+const place = (id: string) => ({ instance: 'shop', destination, sourceId: id })
+const opening = ({ openings }: Stores, id: string) => openings.claim(1, place(id), null, 1000)
 const pictured = ({ pictures }: Stores) =>
   pictures.save(1, destination, {
     ...{ contactId: 3, instance: 'shop', pictureId: '7', thumbnail: 'https://desk/a.jpg', fileName: 'a.jpg' },
@@ -262,10 +264,15 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
     given: opened,
     run: ({ contacts }) => contacts.conversationsOf(destination, inConversation.contactId),
   },
-  'ContactStore.noteOpening': {
+  'OpeningStore.find': { kind: 'read', run: ({ openings }, id) => openings.find(place(id)) },
+  'OpeningStore.claim': { kind: 'repeated', given: saved, run: opening },
+  'OpeningStore.release': {
     kind: 'repeated',
-    given: saved,
-    run: ({ contacts }, id) => contacts.noteOpening(1, destination, id, 1000),
+    given: async (stores, id) => {
+      await saved(stores, id)
+      await opening(stores, id)
+    },
+    run: ({ openings }, id) => openings.release(1, place(id)),
   },
   'ContactStore.dropContact': {
     kind: 'repeated',
