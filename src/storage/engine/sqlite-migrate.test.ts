@@ -12,7 +12,7 @@ const timeoutOf = (database: DatabaseSync) => database.prepare('SELECT timeout F
 test('a migration waits longer for another process than a request does', () => {
   const database = new DatabaseSync(':memory:', { timeout: 5000 })
   const sqlite = ['CREATE TABLE seen AS SELECT timeout FROM pragma_busy_timeout']
-  migrateSqlite(database, [{ version: 1, name: 'one', sqlite, postgres: [] }])
+  migrateSqlite(database, [{ version: 1, name: 'one', besides: true, sqlite, postgres: [] }])
   assert.equal(database.prepare('SELECT timeout FROM seen').get()?.['timeout'], 60_000)
   assert.equal(timeoutOf(database)?.['timeout'], 5000)
 })
@@ -33,7 +33,7 @@ test('a migration that fails leaves nothing behind and reports the error', () =>
   const database = new DatabaseSync(':memory:', { timeout: 5000 })
   const sqlite = ['CREATE TABLE half (id INTEGER)', 'NONSENSE']
   assert.throws(() => {
-    migrateSqlite(database, [{ version: 1, name: 'one', sqlite, postgres: [] }])
+    migrateSqlite(database, [{ version: 1, name: 'one', besides: true, sqlite, postgres: [] }])
   }, /NONSENSE/)
   assert.deepEqual(database.prepare('SELECT name FROM sqlite_schema').all(), [])
   assert.equal(database.isTransaction, false)
@@ -43,6 +43,6 @@ test('a failure that ended the transaction itself is still the one that is repor
   const database = new DatabaseSync(':memory:', { timeout: 5000 })
   const sqlite = ['ROLLBACK', 'NONSENSE']
   assert.throws(() => {
-    migrateSqlite(database, [{ version: 1, name: 'one', sqlite, postgres: [] }])
+    migrateSqlite(database, [{ version: 1, name: 'one', besides: true, sqlite, postgres: [] }])
   }, /NONSENSE/)
 })

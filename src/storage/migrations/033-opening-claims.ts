@@ -7,6 +7,7 @@ const statements = ['ALTER TABLE contacts ADD COLUMN opening_by TEXT']
 export const openingClaims: Migration = {
   version: 33,
   name: 'opening claims',
+  besides: true,
   sqlite: statements,
   postgres: statements,
 }
