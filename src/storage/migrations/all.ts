@@ -1,5 +1,5 @@
-// Every migration in order. Migrations add tables and columns. They remove nothing that a process of the build before still
-// needs: such a process may still serve after the migration, so its statements must go on working.
+// Every migration in order. Migrations add tables and columns. One that is `besides` removes nothing that a process of the build
+// before still needs: such a process may still serve after it, so its statements must go on working.
 
 import type { Migration } from './migration.ts'
 import { foundation } from './001-foundation.ts'
