@@ -137,16 +137,16 @@ describe('a migration beside which earlier builds cannot run', { skip: withoutPo
     const leases = new LeaseStore(opened.database)
     await leases.acquire('old', 600_000)
     const clock = new ManualClock()
-    let isOver = false
+    const seen = { isOver: false }
     const refused = assert
       .rejects(migratePostgres(urlOf(opened), incompatible, { log: silentLog, clock }), {
         name: 'StartError',
         message: /stop old, then start again$/,
       })
-      .finally(() => (isOver = true))
-    for (let renewals = 0; !isOver; renewals++) {
+      .finally(() => (seen.isOver = true))
+    for (let renewals = 0; !seen.isOver; renewals++) {
       await leases.renew('old', 1, 600_000 + renewals)
-      await waitUntil('the migration waits or is over', () => clock.pending > 0 || isOver)
+      await waitUntil('the migration waits or is over', () => clock.pending > 0 || seen.isOver)
       await clock.advance(2000)
     }
     await refused

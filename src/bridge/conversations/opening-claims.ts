@@ -45,12 +45,12 @@ export class OpeningClaims {
   async run<T>(place: OpeningPlace, work: (begin: () => Promise<void>) => Promise<T>): Promise<T> {
     let claim = await this.#claimInTime(place)
     if (!claim) return work(() => Promise.reject(refusal('a conversation was being opened a moment ago')))
-    let isBegun = false
+    const creation = { isBegun: false }
     const begin = async () => {
       // The searches may have taken so long that another account has taken the claim. And the time counts from the creation.
       claim = await this.#claim(place, claim)
       if (!claim) throw refusal('another account has begun to open a conversation with the contact')
-      isBegun = true
+      creation.isBegun = true
     }
     try {
       const done = await work(begin)
@@ -58,7 +58,7 @@ export class OpeningClaims {
       return done
     } catch (error) {
       const isRefused = error instanceof DownstreamError && !error.mayHaveHappened
-      if (!isBegun || isRefused) await this.#release(place)
+      if (!creation.isBegun || isRefused) await this.#release(place)
       throw error
     }
   }

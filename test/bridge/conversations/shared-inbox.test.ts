@@ -14,17 +14,17 @@ const { sourceId } = person()
 
 /** A point at which the work of a process stops until the test lets it go on. */
 class Stop {
-  readonly #reached = Promise.withResolvers<void>()
-  readonly #released = Promise.withResolvers<void>()
+  readonly #reached = Promise.withResolvers<true>()
+  readonly #released = Promise.withResolvers<true>()
   readonly reached = this.#reached.promise
 
-  wait(): Promise<void> {
-    this.#reached.resolve()
-    return this.#released.promise
+  async wait(): Promise<void> {
+    this.#reached.resolve(true)
+    await this.#released.promise
   }
 
   release(): void {
-    this.#released.resolve()
+    this.#released.resolve(true)
   }
 }
 
@@ -55,14 +55,14 @@ function stopAtCreation({ target: { helpdesk } }: SharingProcess, stop: Stop, wh
 
 /** Time passes only while the process waits for it: its requests take none. */
 async function whileWaiting<T>(clock: ManualClock, work: Promise<T>): Promise<T> {
-  let isSettled = false
+  const seen = { isSettled: false }
   const note = () => {
-    isSettled = true
+    seen.isSettled = true
   }
   work.then(note, note)
   for (;;) {
-    await waitUntil('it waits or is through', () => isSettled || clock.pending > 0)
-    if (isSettled) return work
+    await waitUntil('it waits or is through', () => seen.isSettled || clock.pending > 0)
+    if (seen.isSettled) return work
     await clock.advance(100)
   }
 }
@@ -101,13 +101,13 @@ for (const engine of engines) {
 
     test('many accounts of two processes that need the same contact at once get a conversation each', async () => {
       await using inbox = await SharedInbox.open(engine)
-      const processes = [await inbox.process(), await inbox.process()]
+      const [one, two] = [await inbox.process(), await inbox.process()]
       const accounts = ['a', 'b', 'c', 'd', 'e', 'f']
-      const opened = await Promise.all(accounts.map((name, index) => processes[index % 2]?.openAtLast(name)))
+      const opened = await Promise.all(accounts.map((name, index) => (index % 2 ? one : two).openAtLast(name)))
       assert.equal(new Set(opened).size, accounts.length)
       assert.equal(inbox.helpdesk.see.conversations().length, accounts.length)
       assert.equal(inbox.helpdesk.see.contacts().length, 1)
-      const [contact] = (await processes[0]?.store.findContacts(inbox.destination.key, [sourceId])) ?? []
+      const [contact] = await one.store.findContacts(inbox.destination.key, [sourceId])
       assert.deepEqual([contact?.ours, contact?.givenName], [true, 'Maria'])
     })
 
