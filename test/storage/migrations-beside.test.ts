@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/storage/database.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { FirstCallbackStore } from '../../src/storage/stores/messages/first-callback-store.ts'
 import { newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
+import { holds } from '../harness/holds.ts'
 import { RecordedLog, silentLog } from '../harness/logs.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
@@ -36,7 +37,7 @@ function urlOf({ location }: Awaited<ReturnType<typeof newDatabase>>): string {
 }
 
 function hear(database: Database, destination: string): Promise<void> {
-  return new FirstCallbackStore(database, () => 1).note(destination, 1)
+  return new FirstCallbackStore(database, holds.nodeHold).note(destination, 1)
 }
 
 async function isBuilt(bystander: Bystander): Promise<boolean | undefined> {

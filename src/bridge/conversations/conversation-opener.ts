@@ -8,7 +8,8 @@ import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { Contact, ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { Conversation } from '../../core/helpdesk/conversation.ts'
-import type { DestinationKey } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
@@ -19,20 +20,27 @@ type Deps = {
   store: ContactStore
   claims: Pick<OpeningClaims, 'run'>
   gate: Pick<MergeGate, 'withContact'>
-  epoch: () => number
+  holdOf: HoldOf
   clock: Pick<Clock, 'now'>
   settingsOf: SettingsOf
 }
 
 /** The helpdesk that one attempt talks to. */
 export type HelpdeskTarget = {
+  /** The instance for which the helpdesk is asked. */
+  instance: InstanceName
   destination: Destination
   helpdesk: HelpdeskInbox
   /** Called with what the next request is about, so that a failure is counted as what it is. */
   onStep: (step: 'contact' | 'conversation') => void
 }
 
-type ContactTarget = { destination: Destination; helpdesk: Pick<HelpdeskInbox, 'ensureContact'> }
+type ContactTarget = Pick<HelpdeskTarget, 'instance' | 'destination'> & {
+  helpdesk: Pick<HelpdeskInbox, 'ensureContact'>
+}
+
+/** The instance for which something is stored, and the destination that it is stored about. */
+type Place = { instance: InstanceName; destination: DestinationKey }
 
 /** The contact has a conversation that is not the one to open. */
 class HasConversation extends Error {}
@@ -79,12 +87,12 @@ export class ConversationOpener {
   /** Gives the contact of a chat a conversation. The contact is stored, so that later names reach it. */
   withContact<T>(
     spec: ContactSpec,
-    { destination, helpdesk }: ContactTarget,
+    { instance, destination, helpdesk }: ContactTarget,
     work: (contact: Contact) => Promise<T>,
   ): Promise<T> {
     const find = () => helpdesk.ensureContact(spec)
     return this.#deps.gate.withContact(destination.key, find, async (contact) => {
-      await this.#saveContact(destination.key, contact, spec)
+      await this.#saveContact({ instance, destination: destination.key }, contact, spec)
       return work(contact)
     })
   }
@@ -96,7 +104,7 @@ export class ConversationOpener {
     helpdesk: HelpdeskInbox,
   ) {
     const { store, claims } = this.#deps
-    await this.#saveContact(key.destination, contact, spec)
+    await this.#saveContact(key, contact, spec)
     try {
       return await claims.run({ ...key, sourceId: contact.sourceId }, async (begin) => {
         const others = await store.excludedConversations(key, contact.sourceId)
@@ -115,7 +123,7 @@ export class ConversationOpener {
   async #openWith(contact: Contact, spec: ContactSpec, key: ConversationKey, helpdesk: HelpdeskInbox) {
     const { store, claims, settingsOf } = this.#deps
     const { conversationMode, newConversationStatus: status } = settingsOf(key.instance)
-    await this.#saveContact(key.destination, contact, spec)
+    await this.#saveContact(key, contact, spec)
     return claims.run({ ...key, sourceId: contact.sourceId }, async (beforeCreation) => {
       const except = await store.excludedConversations(key, contact.sourceId)
       const found = await helpdesk.ensureConversation(contact, conversationMode, { except, status, beforeCreation })
@@ -124,18 +132,18 @@ export class ConversationOpener {
   }
 
   async #save(key: ConversationKey, contact: Contact, { id, newestMessageId }: Conversation) {
-    const { store, epoch, clock } = this.#deps
+    const { store, holdOf, clock } = this.#deps
     const known: KnownConversation = { conversationId: id, contactId: contact.id, sourceId: contact.sourceId }
-    await store.saveConversation(epoch(), key, known, clock.now())
+    await store.saveConversation(holdOf(key.instance), key, known, clock.now())
     return { known, newest: newestMessageId ?? 0 }
   }
 
-  async #saveContact(destination: DestinationKey, contact: Contact, spec: ContactSpec): Promise<void> {
-    const { store, epoch } = this.#deps
+  async #saveContact({ instance, destination }: Place, contact: Contact, spec: ContactSpec): Promise<void> {
+    const { store, holdOf } = this.#deps
     const [known] = await store.findContacts(destination, [contact.sourceId])
     const ours = contact.created || (known?.contactId === contact.id && known.ours)
     const name = contact.created ? spec.name : contact.name
     const saved = { sourceId: contact.sourceId, contactId: contact.id, ours, name }
-    await store.saveContact(epoch(), destination, contact.created ? { ...saved, givenName: name } : saved)
+    await store.saveContact(holdOf(instance), destination, contact.created ? { ...saved, givenName: name } : saved)
   }
 }

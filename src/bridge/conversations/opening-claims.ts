@@ -8,6 +8,7 @@
 // That time is measured here, from when this process saw the claim first. The clocks of two machines may differ.
 
 import { DownstreamError } from '../../core/downstream.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -15,7 +16,7 @@ import type { OpeningClaim, OpeningPlace, OpeningStore } from '../../storage/sto
 
 type Deps = {
   openings: Pick<OpeningStore, 'find' | 'claim' | 'release'>
-  epoch: () => number
+  holdOf: HoldOf
   clock: Clock
   /** How long after a lost answer the helpdesk may still create the conversation. */
   lateCommitMs: number
@@ -64,7 +65,7 @@ export class OpeningClaims {
   }
 
   async #release(place: OpeningPlace): Promise<void> {
-    await this.#deps.openings.release(this.#deps.epoch(), place)
+    await this.#deps.openings.release(this.#deps.holdOf(place.instance), place)
   }
 
   /** Null when the account itself was opening a conversation, and the outcome is unknown. */
@@ -84,10 +85,10 @@ export class OpeningClaims {
 
   /** Null when another claim is stored by now. */
   async #claim(place: OpeningPlace, seen: OpeningClaim | null): Promise<OpeningClaim | null> {
-    const { openings, epoch, clock } = this.#deps
+    const { openings, holdOf, clock } = this.#deps
     const claim = { since: clock.now(), by: place.instance }
     const at = clock.monotonic()
-    if (!(await openings.claim(epoch(), place, seen, claim.since))) return null
+    if (!(await openings.claim(holdOf(place.instance), place, seen, claim.since))) return null
     this.#seen.set(keyOf(place), { ...claim, at })
     return claim
   }

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import type { HelpdeskInbox } from '../../../src/core/downstream.ts'
 import { person } from '../../downstream/harness/helpdesk-bed.ts'
 import { engines } from '../../harness/databases.ts'
+import { holdOf } from '../../harness/holds.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { SharedInbox } from './harness/shared-inbox.ts'
@@ -169,7 +170,7 @@ for (const engine of engines) {
       const lid = { sourceId: 'lid-77', identifier: '77@lid', identifiers: ['77@lid'], phone: null, phones: [] }
       const [keep, drop] = [await helpdesk.ensureContact(person()), await helpdesk.ensureContact(person(lid))]
       for (const { id, sourceId: at, name } of [keep, drop]) {
-        await one.store.saveContact(1, destination.key, { sourceId: at, contactId: id, ours: true, name })
+        await one.store.saveContact(holdOf('a'), destination.key, { sourceId: at, contactId: id, ours: true, name })
       }
       const contacts = { keep: keep.id, drop: { id: drop.id, sourceIds: [drop.sourceId] } }
       const outcomes = await Promise.all([one, two].map(({ join, target }) => join.join(contacts, target)))

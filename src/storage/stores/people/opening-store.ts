@@ -2,10 +2,11 @@
 
 import type { Kysely } from 'kysely'
 import type { DestinationKey, InstanceName } from '../../../core/ids.ts'
+import type { Hold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import type { Schema } from '../../schema.ts'
-import type { Statement } from '../../engine/statement.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 
 /** The contact of an account with which a conversation is opened. */
 export type OpeningPlace = { instance: InstanceName; destination: DestinationKey; sourceId: string }
@@ -17,11 +18,11 @@ type Contact = Pick<OpeningPlace, 'destination' | 'sourceId'>
 
 export class OpeningStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   /** Null when no conversation is being opened with the contact. */
@@ -36,18 +37,18 @@ export class OpeningStore {
   }
 
   /** False when another claim than the one that was seen is stored: then nothing changes. */
-  async claim(epoch: number, place: OpeningPlace, seen: OpeningClaim | null, since: number): Promise<boolean> {
+  async claim(hold: Hold, place: OpeningPlace, seen: OpeningClaim | null, since: number): Promise<boolean> {
     const update = ofContact(this.#database.query, place).set({ opening_since: since, opening_by: place.instance })
     const guarded = seen
       ? update.where('opening_since', '=', seen.since).where('opening_by', seen.by === null ? 'is' : '=', seen.by)
       : update.where('opening_since', 'is', null)
-    const [, changes] = await this.#database.write(this.#fence(epoch), guarded)
+    const [, changes] = await this.#database.write(this.#fence(hold), guarded)
     return changes === 1
   }
 
   /** The account opens no conversation with the contact any more. */
-  async release(epoch: number, place: OpeningPlace): Promise<void> {
-    await this.#database.write(this.#fence(epoch), endOpening(this.#database.query, place))
+  async release(hold: Hold, place: OpeningPlace): Promise<void> {
+    await this.#database.write(this.#fence(hold), endOpening(this.#database.query, place))
   }
 }
 

@@ -22,10 +22,10 @@ import { createDownstream, person } from '../../../downstream/harness/helpdesk-b
 import { migratedLocation } from '../../../harness/databases.ts'
 import type { TestLocation } from '../../../harness/databases.ts'
 import { destinationOf } from '../../../harness/destination.ts'
+import { holds } from '../../../harness/holds.ts'
 import { silentLog } from '../../../harness/logs.ts'
 
 const lateCommitMs = 20_000
-const epoch = () => 1
 
 export class SharedInbox {
   readonly helpdesk: SimHelpdesk
@@ -57,12 +57,12 @@ export class SharedInbox {
     const downstream = this.#owned.use(createDownstream())
     const store = new ContactStore(database)
     const gate = new MergeGate()
-    const claims = new OpeningClaims({ openings: new OpeningStore(database), epoch, clock, lateCommitMs })
+    const claims = new OpeningClaims({ openings: new OpeningStore(database), ...holds, clock, lateCommitMs })
     const config = loadConfig({ DATABASE_URL: 'file:./x.db' })
     const settingsOf = createSettingsOf(config, { find: () => ({ record: { ownSettings: {} } }) })
-    const opener = new ConversationOpener({ store, claims, gate, epoch, clock, settingsOf })
-    const join = new ContactJoin({ store, gate, epoch, clock, lateCommitMs })
-    const target = { destination: this.destination, helpdesk: downstream.helpdesk(this.destination) }
+    const opener = new ConversationOpener({ store, claims, gate, ...holds, clock, settingsOf })
+    const join = new ContactJoin({ store, gate, ...holds, clock, lateCommitMs })
+    const target = { instance: 'a', destination: this.destination, helpdesk: downstream.helpdesk(this.destination) }
     return new SharingProcess({ store, opener, join, target: { ...target, onStep: () => undefined } })
   }
 
@@ -93,7 +93,7 @@ export class SharingProcess {
     const called = new Proxy(helpdesk, {
       get: (inbox, name: keyof HelpdeskInbox) => changes[name] ?? (inbox[name] as () => unknown).bind(inbox),
     })
-    const { known } = await this.#opener.open(key, person(), { ...this.target, helpdesk: called })
+    const { known } = await this.#opener.open(key, person(), { ...this.target, instance, helpdesk: called })
     return known.conversationId
   }
 
