@@ -31,6 +31,11 @@ export class Bystander {
     await this.#locker.query(`BEGIN; LOCK TABLE ${table}`)
   }
 
+  /** A long transaction that has read and written the table. Others read and write it, and cannot change its columns. */
+  async use(table: string): Promise<void> {
+    await this.#locker.query(`BEGIN; LOCK TABLE ${table} IN ROW EXCLUSIVE MODE`)
+  }
+
   async unlock(): Promise<void> {
     await this.#locker.query('ROLLBACK')
   }

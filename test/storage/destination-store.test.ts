@@ -257,7 +257,7 @@ async function writeOldRows(location: DatabaseLocation): Promise<void> {
     for (const row of rows) database.exec(row)
     return
   }
-  await migratePostgres(location.url, old)
+  await migratePostgres(location.url, old, { log: silentLog })
   const client = new pg.Client({ connectionString: location.url })
   await client.connect()
   for (const row of rows) await client.query(row)

@@ -314,32 +314,13 @@ for (const engine of engines) {
       await contacts.saveContact(holdOf('a'), 'd1', one)
       await contacts.saveContact(holdOf('a'), 'd1', { ...one, name: 'Maria S' })
       assert.deepEqual(await contacts.findContacts('d1', ['lid-9', '55']), [
-        { ...one, name: 'Maria S', givenName: null, renamingTo: null, openingSince: null },
+        { ...one, name: 'Maria S', givenName: null, renamingTo: null },
       ])
       assert.deepEqual(await contacts.findContacts('d2', ['lid-9']), [])
       await contacts.mergeContacts(holdOf('a'), 'd1', { keep: 7, drop: 4 })
       assert.equal((await contacts.findContacts('d1', ['lid-9']))[0]?.contactId, 7)
       await contacts.dropContact(holdOf('a'), 'd1', 'lid-9')
       assert.deepEqual(await contacts.findContacts('d1', ['lid-9']), [])
-    })
-
-    test('a conversation that is being opened is remembered until there is one', async () => {
-      await using opened = await newDatabase(engine)
-      await withLease(opened.database)
-      const contacts = new ContactStore(opened.database)
-      const one = { sourceId: '55', contactId: 4, ours: true, name: 'Maria' }
-      const since = async () => (await contacts.findContacts('d1', ['55']))[0]?.openingSince
-      await contacts.saveContact(holdOf('a'), 'd1', one)
-      await contacts.noteOpening(holdOf('a'), 'd1', '55', 1000)
-      await contacts.saveContact(holdOf('a'), 'd1', { ...one, name: 'Maria S' })
-      assert.equal(await since(), 1000)
-      await contacts.noteOpening(holdOf('a'), 'd1', '55', null)
-      assert.equal(await since(), null)
-      await contacts.noteOpening(holdOf('a'), 'd1', '55', 2000)
-      const known = { conversationId: 1, contactId: 4, sourceId: '55' }
-      await contacts.saveConversation(holdOf('a'), { instance: 'a', destination: 'd1', chat: 'p1' }, known, 0)
-      assert.equal(await since(), null)
-      await assert.rejects(contacts.noteOpening(holdOf('a', 2), 'd1', '55', 3000))
     })
 
     test('conversations of another account with the same contact are told apart', async () => {

@@ -9,6 +9,7 @@ import { ContactNames } from '../../bridge/conversations/contact-names.ts'
 import { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
 import { MergeGate } from '../../bridge/conversations/merge-gate.ts'
+import { OpeningClaims } from '../../bridge/conversations/opening-claims.ts'
 import { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import { EventContexts } from '../../bridge/conversations/event-context.ts'
@@ -153,7 +154,8 @@ function createConversations(
   const lateCommitMs = lateCommitMsOf(parts)
   const join = new ContactJoin({ store, gate, ...holds, clock, lateCommitMs })
   const merger = new ContactMerger({ store, join, ...holds, log })
-  const opener = new ConversationOpener({ store, gate, ...holds, clock, settingsOf, lateCommitMs })
+  const claims = new OpeningClaims({ openings: stores.openings, ...holds, clock, lateCommitMs })
+  const opener = new ConversationOpener({ store, claims, gate, ...holds, clock, settingsOf })
   const names = new ContactNames({ store, ...holds })
   const directory = new ConversationDirectory({
     store,

@@ -23,6 +23,7 @@ import { MessageMapStore } from '../../storage/stores/messages/message-map-store
 import { OfferStore } from '../../storage/stores/messages/offer-store.ts'
 import { HeaderStore } from '../../storage/stores/messages/header-store.ts'
 import { ContactStore } from '../../storage/stores/people/contact-store.ts'
+import { OpeningStore } from '../../storage/stores/people/opening-store.ts'
 import { PeopleStore } from '../../storage/stores/people/people-store.ts'
 
 export type InboundParts = {
@@ -62,6 +63,7 @@ export function createStores(database: Database) {
     offers: new OfferStore(database),
     headers: new HeaderStore(database),
     contacts: new ContactStore(database),
+    openings: new OpeningStore(database),
     people: new PeopleStore(database),
   }
 }

@@ -1,11 +1,10 @@
 // Finds or creates the contact and the conversation of a chat.
 //
-// Never opens two conversations for one contact. Before the POST we store that a conversation is being opened. If the answer
-// is lost, we search for that conversation for as long as the helpdesk may still create it (20 s for Chatwoot). Only then do
-// we create another one.
+// Never opens two conversations for one contact and account. An account claims the opening before it searches for a conversation.
+// If the answer to the POST is lost, we search for that conversation for as long as the helpdesk may still create it (20 s for
+// Chatwoot). Only then do we create another one.
 
 import type { SettingsOf } from '../../core/chosen-settings.ts'
-import { DownstreamError } from '../../core/downstream.ts'
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { Contact, ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { Conversation } from '../../core/helpdesk/conversation.ts'
@@ -15,15 +14,15 @@ import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
 import type { MergeGate } from './merge-gate.ts'
+import type { OpeningClaims } from './opening-claims.ts'
 
 type Deps = {
   store: ContactStore
+  claims: Pick<OpeningClaims, 'run'>
   gate: Pick<MergeGate, 'withContact'>
   holdOf: HoldOf
-  clock: Clock
+  clock: Pick<Clock, 'now'>
   settingsOf: SettingsOf
-  /** How long after a lost answer the helpdesk may still create the conversation. */
-  lateCommitMs: number
 }
 
 /** The helpdesk that one attempt talks to. */
@@ -42,15 +41,6 @@ type ContactTarget = Pick<HelpdeskTarget, 'instance' | 'destination'> & {
 
 /** The instance for which something is stored, and the destination that it is stored about. */
 type Place = { instance: InstanceName; destination: DestinationKey }
-
-type Opening = {
-  contact: Contact
-  place: Place
-  /** When we began to open a conversation whose outcome we do not know. */
-  openingSince: number | null
-}
-
-const lookAgainMs = 2000
 
 /** The contact has a conversation that is not the one to open. */
 class HasConversation extends Error {}
@@ -71,7 +61,7 @@ export class ConversationOpener {
     return this.#deps.gate.withContact(destination.key, find, (contact) => {
       onStep('conversation')
       // Accounts that share a helpdesk inbox may have the same group or customer. In a lane each of them sees the
-      // conversations that the others have opened.
+      // conversations that the others have opened. The claims do the same for accounts of other processes.
       const lane = `${destination.key}|${contact.sourceId}`
       return this.#lanes.run(lane, () => this.#openWith(contact, spec, key, helpdesk))
     })
@@ -113,17 +103,17 @@ export class ConversationOpener {
     { key, mark }: { key: ConversationKey; mark: string },
     helpdesk: HelpdeskInbox,
   ) {
-    const openingSince = await this.#saveContact(key, contact, spec)
-    const others = await this.#deps.store.excludedConversations(key, contact.sourceId)
-    const listed = contact.created ? [] : await helpdesk.conversationsSince(contact, 0)
-    const isTaken = listed.some((id) => !others.includes(id))
-    const opening = { contact, place: key, openingSince }
+    const { store, claims } = this.#deps
+    await this.#saveContact(key, contact, spec)
     try {
-      const { id, newestMessageId, isOwn } = await this.#create(opening, (begin) => {
+      return await claims.run({ ...key, sourceId: contact.sourceId }, async (begin) => {
+        const others = await store.excludedConversations(key, contact.sourceId)
+        const listed = contact.created ? [] : await helpdesk.conversationsSince(contact, 0)
+        const isTaken = listed.some((id) => !others.includes(id))
         const beforeCreation = () => (isTaken ? Promise.reject(new HasConversation()) : begin())
-        return helpdesk.createPending({ contact, mark, isHistory: false, beforeCreation })
+        const made = await helpdesk.createPending({ contact, mark, isHistory: false, beforeCreation })
+        return made.isOwn ? this.#save(key, contact, made) : null
       })
-      return isOwn ? await this.#save(key, contact, id, newestMessageId) : null
     } catch (error) {
       if (error instanceof HasConversation) return null
       throw error
@@ -131,63 +121,29 @@ export class ConversationOpener {
   }
 
   async #openWith(contact: Contact, spec: ContactSpec, key: ConversationKey, helpdesk: HelpdeskInbox) {
-    const { store, settingsOf } = this.#deps
+    const { store, claims, settingsOf } = this.#deps
     const { conversationMode, newConversationStatus: status } = settingsOf(key.instance)
-    const openingSince = await this.#saveContact(key, contact, spec)
-    const others = await store.excludedConversations(key, contact.sourceId)
-    const { id, newestMessageId } = await this.#create({ contact, place: key, openingSince }, (beforeCreation) =>
-      helpdesk.ensureConversation(contact, conversationMode, { except: others, status, beforeCreation }),
-    )
-    return this.#save(key, contact, id, newestMessageId)
+    await this.#saveContact(key, contact, spec)
+    return claims.run({ ...key, sourceId: contact.sourceId }, async (beforeCreation) => {
+      const except = await store.excludedConversations(key, contact.sourceId)
+      const found = await helpdesk.ensureConversation(contact, conversationMode, { except, status, beforeCreation })
+      return this.#save(key, contact, found)
+    })
   }
 
-  async #save(key: ConversationKey, contact: Contact, conversationId: number, newest: number | null) {
+  async #save(key: ConversationKey, contact: Contact, { id, newestMessageId }: Conversation) {
     const { store, holdOf, clock } = this.#deps
-    const known: KnownConversation = { conversationId, contactId: contact.id, sourceId: contact.sourceId }
+    const known: KnownConversation = { conversationId: id, contactId: contact.id, sourceId: contact.sourceId }
     await store.saveConversation(holdOf(key.instance), key, known, clock.now())
-    return { known, newest: newest ?? 0 }
+    return { known, newest: newestMessageId ?? 0 }
   }
 
-  /** Returns since when a conversation with the contact is being opened. */
-  async #saveContact({ instance, destination }: Place, contact: Contact, spec: ContactSpec): Promise<number | null> {
+  async #saveContact({ instance, destination }: Place, contact: Contact, spec: ContactSpec): Promise<void> {
     const { store, holdOf } = this.#deps
     const [known] = await store.findContacts(destination, [contact.sourceId])
     const ours = contact.created || (known?.contactId === contact.id && known.ours)
     const name = contact.created ? spec.name : contact.name
     const saved = { sourceId: contact.sourceId, contactId: contact.id, ours, name }
     await store.saveContact(holdOf(instance), destination, contact.created ? { ...saved, givenName: name } : saved)
-    return known?.openingSince ?? null
-  }
-
-  /** `request` finds or creates a conversation, and awaits what it is given before a creation. */
-  async #create<Found extends Conversation>(
-    { contact, place, openingSince }: Opening,
-    request: (beforeCreation: () => Promise<void>) => Promise<Found>,
-  ): Promise<Found> {
-    const { store, holdOf, clock } = this.#deps
-    const creation = { begun: false }
-    const { instance, destination } = place
-    const note = (since: number | null) => store.noteOpening(holdOf(instance), destination, contact.sourceId, since)
-    const begin = async () => {
-      this.#refuseWhileUncertain(openingSince)
-      await note(clock.now())
-      creation.begun = true
-    }
-    try {
-      return await request(begin)
-    } catch (error) {
-      const mayHaveHappened = error instanceof DownstreamError && error.mayHaveHappened
-      if (creation.begun && !mayHaveHappened) await note(null)
-      throw error
-    }
-  }
-
-  #refuseWhileUncertain(since: number | null): void {
-    const { clock, lateCommitMs } = this.#deps
-    const passedMs = since === null ? Infinity : clock.now() - since
-    // A time in the future was written before the clock was set back.
-    if (passedMs < 0 || passedMs >= lateCommitMs) return
-    const reason = 'a conversation was being opened a moment ago: looking for it before opening another one'
-    throw new DownstreamError('transient', reason, { retryAfterMs: lookAgainMs })
   }
 }

@@ -5,6 +5,8 @@ import type { Migration } from './migration.ts'
 export const nodes: Migration = {
   version: 32,
   name: 'nodes',
+  // An earlier build would act by the lease, beside the nodes.
+  besides: false,
   // SQLite has one process, which the lease names.
   sqlite: [],
   postgres: [

@@ -49,6 +49,7 @@ import { ContactPictureStore } from '../../../src/storage/stores/people/contact-
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
 import { LabelAgreementStore } from '../../../src/storage/stores/people/label-agreement-store.ts'
 import { LabelStore } from '../../../src/storage/stores/people/label-store.ts'
+import { OpeningStore } from '../../../src/storage/stores/people/opening-store.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { holds } from '../../harness/holds.ts'
@@ -94,6 +95,7 @@ function createStores(database: Database) {
     shown: new ShownStore(database, holds.holdOf),
     ticks: new TickStore(database, holds.holdOf),
     contacts: new ContactStore(database),
+    openings: new OpeningStore(database),
     pictures: new ContactPictureStore(database),
     people: new PeopleStore(database),
     labels: new LabelStore(database, holds.holdOf),

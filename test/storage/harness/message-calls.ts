@@ -52,6 +52,8 @@ const contact = (id: string) => ({ sourceId: id, contactId: 3, ours: true, name:
 const conversation = (id: string) => ({ instance: 'shop', destination, chat: id })
 const inConversation = { conversationId: 12, contactId: 3, sourceId: 'source' }
 const saved = ({ contacts }: Stores, id: string) => contacts.saveContact(holdOf('shop'), destination, contact(id))
+const place = (id: string) => ({ instance: 'shop', destination, sourceId: id })
+const opening = ({ openings }: Stores, id: string) => openings.claim(holdOf('shop'), place(id), null, 1000)
 const pictured = ({ pictures }: Stores) =>
   pictures.save(holdOf('shop'), destination, {
     ...{ contactId: 3, instance: 'shop', pictureId: '7', thumbnail: 'https://desk/a.jpg', fileName: 'a.jpg' },
@@ -275,10 +277,15 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
     given: opened,
     run: ({ contacts }) => contacts.conversationsOf(destination, inConversation.contactId),
   },
-  'ContactStore.noteOpening': {
+  'OpeningStore.find': { kind: 'read', run: ({ openings }, id) => openings.find(place(id)) },
+  'OpeningStore.claim': { kind: 'repeated', given: saved, run: opening },
+  'OpeningStore.release': {
     kind: 'repeated',
-    given: saved,
-    run: ({ contacts }, id) => contacts.noteOpening(holdOf('shop'), destination, id, 1000),
+    given: async (stores, id) => {
+      await saved(stores, id)
+      await opening(stores, id)
+    },
+    run: ({ openings }, id) => openings.release(holdOf('shop'), place(id)),
   },
   'ContactStore.dropContact': {
     kind: 'repeated',

@@ -23,6 +23,7 @@ describe('a database of an earlier build', { skip: withoutPostgres }, () => {
     await migratePostgres(
       place.url,
       migrations.filter(({ version }) => version < 32),
+      { log: silentLog },
     )
     const client = new pg.Client(place.url)
     await client.connect()

@@ -9,6 +9,7 @@ import { createFence } from '../fence.ts'
 import type { Fence } from '../fence.ts'
 import type { ContactTable, ConversationTable } from '../../schema/people.ts'
 import { rememberOpened } from './conversation-chats.ts'
+import { endOpening } from './opening-store.ts'
 
 export type KnownContact = {
   sourceId: string
@@ -21,12 +22,10 @@ export type KnownContact = {
   givenName: string | null
   /** A name that we began to write. The helpdesk may have it or not. */
   renamingTo: string | null
-  /** When we began to open a conversation whose outcome is unknown. */
-  openingSince: number | null
 }
 
 /** A contact to store. Without a given name, a name that was given to the same contact before stays known. */
-export type SavedContact = Omit<KnownContact, 'openingSince' | 'renamingTo' | 'givenName'> & {
+export type SavedContact = Omit<KnownContact, 'renamingTo' | 'givenName'> & {
   givenName?: string | null
 }
 
@@ -59,6 +58,8 @@ export class ContactStore {
     const columns = { contact_id: contactId, ours: ours ? 1 : 0, name }
     const isSame = sql`contacts.contact_id = excluded.contact_id`
     const kept = {
+      // Of two accounts that needed the contact at once, one has created it and the other one has found it.
+      ours: sql<number>`CASE WHEN ${isSame} AND contacts.ours = 1 THEN 1 ELSE excluded.ours END`,
       given_name: sql<string | null>`CASE WHEN ${isSame} THEN coalesce(excluded.given_name, contacts.given_name)
                                           ELSE excluded.given_name END`,
       renaming_to: sql<string | null>`CASE WHEN ${isSame} THEN contacts.renaming_to END`,
@@ -106,16 +107,6 @@ export class ContactStore {
     return (await this.#database.read(query)).map(({ instance, id, push_name, saved_name }) => ({
       ...{ instance, chat: id, pushName: push_name, savedName: saved_name },
     }))
-  }
-
-  /** Stores since when a conversation is being opened; null when certainly none is. */
-  async noteOpening(hold: Hold, destination: DestinationKey, sourceId: string, since: number | null): Promise<void> {
-    await this.#database.write(this.#fence(hold), this.#opening(destination, sourceId, since))
-  }
-
-  #opening(destination: DestinationKey, sourceId: string, since: number | null) {
-    const update = this.#database.query.updateTable('contacts').set({ opening_since: since })
-    return update.where('destination', '=', destination).where('source_id', '=', sourceId)
   }
 
   async dropContact(hold: Hold, destination: DestinationKey, sourceId: string): Promise<void> {
@@ -179,7 +170,7 @@ export class ContactStore {
         .values({ ...key, ...columns })
         .onConflict((conflict) => conflict.columns(['instance', 'destination', 'chat']).doUpdateSet(columns)),
       rememberOpened(this.#database.query, { ...key, conversation_id: conversationId, used_at: usedAt }),
-      this.#opening(key.destination, sourceId, null),
+      endOpening(this.#database.query, { ...key, sourceId }),
     )
   }
 
@@ -244,7 +235,6 @@ function toContact(row: Selectable<ContactTable>): KnownContact {
     name: row.name,
     givenName: row.given_name,
     renamingTo: row.renaming_to,
-    openingSince: row.opening_since,
   }
 }
 
