@@ -52,7 +52,6 @@ export class Relay {
     return this.#mode === 'passing'
   }
 
-  /** A socket that does not read does not notice either that the other side has gone. */
   cut(): void {
     this.#mode = 'cut'
     for (const { client, server } of this.#links) {
@@ -106,7 +105,7 @@ export class Relay {
     this.#links.add(link)
     for (const socket of [client, server]) {
       const over = () => {
-        this.#end(link)
+        this.#over(link)
       }
       socket?.setNoDelay(true).on('close', over).on('error', over)
     }
@@ -132,6 +131,11 @@ export class Relay {
       link.held = [bytes.subarray(at)]
     }
     link.server?.write(bytes.subarray(0, at))
+  }
+
+  /** While the relay is cut, the end of one side stays unknown to the other. */
+  #over(link: Link): void {
+    if (this.#mode !== 'cut') this.#end(link)
   }
 
   #endAll(): void {
