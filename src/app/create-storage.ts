@@ -32,9 +32,9 @@ export async function createStorage(
   { config, clock, log, build, stack }: Base,
   { onFatal, stopping, onCounted }: Options,
 ) {
-  const { encryptionKeys, database: location } = config.storage
+  const { encryptionKeys, connections, database: location } = config.storage
   const database = stack.use(
-    await openDatabase({ location, encryptionKeys, log, onFatal, ...(stopping && { signal: stopping }) }),
+    await openDatabase({ location, encryptionKeys, log, onFatal, connections, ...(stopping && { signal: stopping }) }),
   )
   // Real time even under the clock of a test: the database takes real time.
   const probe = stack.use(new DatabaseProbe({ database, clock: systemClock, log }))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import type { NetworkEvent } from '../../src/core/message.ts'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { ContactStore } from '../../src/storage/stores/people/contact-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InboxStore } from '../../src/storage/stores/messages/inbox-store.ts'
@@ -125,7 +126,7 @@ for (const engine of engines) {
       const inbox = new InboxStore(opened.database)
       await assert.rejects(inbox.remove(holdOf('a', 2), '01'), { failure: 'expectation' })
       await assert.rejects(inbox.park(holdOf('a', 2), '01', 'x'), { failure: 'expectation' })
-      await assert.rejects(inbox.removeParked(holdOf('a', 2), '01'), { failure: 'expectation' })
+      await assert.rejects(inbox.removeParked(holdOf('a', 2), '01'), NotHeldError)
       await assert.rejects(inbox.retryParked(holdOf('a', 2)), { failure: 'expectation' })
       assert.deepEqual(await inbox.counts('a'), { pending: 1, parked: 0 })
     })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
@@ -55,13 +56,13 @@ for (const engine of engines) {
       await assert.rejects(instances.update(holdOf('b'), { state: 'ready' }, {}), { failure: 'expectation' })
     })
 
-    test('an owner whose epoch is over changes nothing', async () => {
+    test('a process that does not hold the instance any more changes nothing', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
       const stale = { failure: 'expectation' }
-      await assert.rejects(instances.insert(holdOf('a', 2), sampleInstance('b'), sampleAudit()), stale)
-      await assert.rejects(instances.update(holdOf('a', 2), { state: 'ready' }, {}), stale)
+      await assert.rejects(instances.insert(holdOf('b', 2), sampleInstance('b'), sampleAudit()), stale)
+      await assert.rejects(instances.update(holdOf('a', 2), { state: 'ready' }, {}), NotHeldError)
       await assert.rejects(instances.remove(holdOf('a', 2), null, sampleAudit()), stale)
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a')])
     })
@@ -204,7 +205,7 @@ for (const engine of engines) {
       assert.deepEqual(plain(await instances.keptSessions('a')), [other], 'its own session is in use again')
       await instances.put(holdOf('a'), { ...row, jid: 'k', lastError: 'x' }, {})
       assert.deepEqual(plain(await instances.list()), [{ ...row, jid: 'k', lastError: 'x' }])
-      await assert.rejects(instances.put(holdOf('a', 2), row, {}), { failure: 'expectation' })
+      await assert.rejects(instances.put(holdOf('a', 2), row, {}), NotHeldError)
     })
   })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { noContactsProgress } from '../../src/core/jobs/contacts-jobs.ts'
 import { noImportProgress } from '../../src/core/jobs/history-jobs.ts'
 import type { Job } from '../../src/core/jobs/job.ts'
@@ -97,8 +98,9 @@ for (const engine of engines) {
       )
       await assert.rejects(stale.create(sampleJob('a')))
       await jobs.create(sampleJob('a'), [sampleAudit({ action: 'history.import', instance: 'shop' })])
-      assert.equal(await stale.begin({ id: 'a', instance: 'shop' }, 2000), false)
-      assert.equal(await stale.end({ id: 'a', instance: 'shop' }, completed), false)
+      await assert.rejects(stale.begin({ id: 'a', instance: 'shop' }, 2000), NotHeldError)
+      await assert.rejects(stale.end({ id: 'a', instance: 'shop' }, completed), NotHeldError)
+      assert.equal((await jobs.find('a'))?.status, 'pending')
       await jobs.end({ id: 'a', instance: 'shop' }, completed, [
         sampleAudit({ action: 'job.cancel', instance: 'shop' }),
       ])

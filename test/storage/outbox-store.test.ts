@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { maxWaiting, waitingLifetimeMs } from '../../src/core/outbox.ts'
 import type { OutboxPart } from '../../src/core/outbox.ts'
 import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
@@ -116,7 +117,7 @@ for (const engine of engines) {
       assert.equal(await outbox.enqueueIf(holds, sampleRow('a'), callback(70)), 'accepted')
       assert.equal(await outbox.enqueueIf(fails, sampleRow('b'), callback(70)), 'duplicate')
       stage.lease.epoch += 1
-      assert.equal(await outbox.enqueueIf(holds, sampleRow('c'), callback(71)), 'stale')
+      await assert.rejects(outbox.enqueueIf(holds, sampleRow('c'), callback(71)), NotHeldError)
       await assert.rejects(outbox.enqueue(sampleRow('c'), callback(71)), { failure: 'expectation' })
     })
 
@@ -301,8 +302,9 @@ for (const engine of engines) {
       const { outbox, transitions, lease } = stage
       await outbox.enqueue(sampleRow('a'), null)
       lease.epoch += 1
-      assert.equal(await transitions.claim('shop', 'a', 1500, part('unknown'), 'jid'), false)
+      await assert.rejects(transitions.claim('shop', 'a', 1500, part('unknown'), 'jid'), NotHeldError)
       await assert.rejects(outbox.enqueue(sampleRow('b'), null), { failure: 'expectation' })
+      assert.equal((await outbox.find('a'))?.status, 'pending')
     })
   })
 }

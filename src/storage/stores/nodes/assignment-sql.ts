@@ -7,7 +7,7 @@
 import { sql } from 'kysely'
 import type { Compilable, RawBuilder, Selectable } from 'kysely'
 import type { Hold, NodeId } from '../../../core/nodes/hold.ts'
-import type { Move, Placement } from '../../../core/nodes/node.ts'
+import type { Assignment, Move, Placement } from '../../../core/nodes/node.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import type { AssignmentsTable } from '../../schema/nodes.ts'
@@ -20,6 +20,12 @@ export const newEpoch = sql<number>`nextval('assignment_epoch')`
 /** A row that a transaction locked when its owner was buried still names the dead owner. It is free all the same. */
 export const isFree = sql<boolean>`(quarantined_at IS NULL
   AND (node IS NULL OR node IN (SELECT id FROM nodes WHERE state = 'dead')))`
+
+/** The same as a number, each half by its index: every beat asks for it. */
+export const freeCount = sql<number>`
+  (SELECT count(*) FROM assignments WHERE node IS NULL AND quarantined_at IS NULL)
+  + (SELECT count(*) FROM nodes JOIN assignments ON assignments.node = nodes.id
+     WHERE nodes.state = 'dead' AND quarantined_at IS NULL)`
 
 /** Crashes count together when the next one comes within this time. */
 const crashWindowMs = 600_000
@@ -119,6 +125,9 @@ export const liveMoves = sql<{ instance: InstanceName; from_node: NodeId; to_nod
     JOIN nodes AS taker ON taker.id = moves.to_node AND taker.state = 'active'
   ORDER BY moves.asked_at, moves.instance`
 
+/** `node` is null when no node holds the instance. */
+export type HeldOrFree = Pick<Assignment, 'instance' | 'node' | 'epoch'>
+
 const isHeld = ({ instance, node, epoch }: Hold) =>
   sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
 
@@ -134,10 +143,12 @@ export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<Assignme
   ), ${tell(sql`SELECT node FROM moved`)}
   ${changed}`
 
-export const quarantining = (hold: Hold, now: number) => sql<AssignmentRow>`
+/** An instance that kills its nodes is mostly free when that is seen. */
+export const quarantining = ({ instance, node, epoch }: HeldOrFree, now: number) => sql<AssignmentRow>`
   WITH moved AS (
     UPDATE assignments SET node = NULL, epoch = ${newEpoch}, since = ${now}, quarantined_at = ${now}
-    WHERE ${isHeld(hold)} RETURNING *
+    WHERE ${node === null ? sql`instance = ${instance} AND epoch = ${epoch} AND ${isFree}` : isHeld({ instance, node, epoch })}
+    RETURNING *
   ), dropped AS (
     DELETE FROM moves WHERE instance IN (SELECT instance FROM moved)
   )
