@@ -135,8 +135,7 @@ export class Relay {
 
   /** While the relay is cut, the end of one side stays unknown to the other. */
   #over(link: Link): void {
-    if (this.#mode === 'cut') return
-    this.#end(link)
+    if (this.#mode !== 'cut') this.#end(link)
   }
 
   #endAll(): void {
