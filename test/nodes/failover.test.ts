@@ -27,25 +27,30 @@ test('a node that was killed is buried after 4 s, within 4.6 s, and its instance
 
 test('the watcher looks again at the moment at which its patience ends, not with a later beat', async () => {
   await using stage = new NodeStage()
-  const watcher = await stage.join()
-  await stage.pass(250)
-  const killed = await stage.join()
-  await stage.give(killed, 'shop')
-  await stage.pass(1000)
-  const beats: number[] = []
-  const beat = stage.tables.nodes.beat.bind(stage.tables.nodes)
-  killed.process.isDead = true
-  let seen = stage.clock.monotonic()
-  // The process reaches the table through the wrapper that was made at its start, so the beats are told by their effect.
-  for (let last = -1; watcher.holder.held.size === 0; ) {
-    await stage.pass(50)
-    const own = (await beat('')).nodes.find(({ id }) => id === watcher.id)?.beat ?? 0
-    if (own !== last) beats.push(stage.clock.monotonic() - seen)
-    last = own
-    assert.ok(stage.clock.monotonic() - seen < 10_000)
+  const asked = new Map<string, number[]>()
+  const { nodes } = stage.tables
+  const [beat, bury] = [nodes.beat.bind(nodes), nodes.bury.bind(nodes)]
+  nodes.beat = (id) => {
+    asked.set(id, [...(asked.get(id) ?? []), stage.clock.monotonic()])
+    return beat(id)
   }
-  seen = beats.at(-1) ?? 0
-  assert.ok(seen >= 3500 && seen <= 4500, `buried ${seen} ms after the kill`)
+  let buried = 0
+  nodes.bury = (...values) => {
+    buried = stage.clock.monotonic()
+    return bury(...values)
+  }
+  const [watcher, killed] = [await stage.join(), await stage.join()]
+  await stage.give(killed, 'shop')
+  // The answer shows the last beat of the killed node 200 ms after the question, so the patience ends between two beats.
+  watcher.process.latencyMs = 200
+  await stage.pass(2000)
+  const last = asked.get(killed.id)?.at(-1) ?? 0
+  killed.process.isDead = true
+  await stage.pass(6000)
+  const seen = asked.get(watcher.id)?.find((time) => time >= last) ?? 0
+  // 200 ms until it is seen, the patience, and two more answers: the beat and the assignments.
+  assert.equal(buried - seen, 200 + 4000 + 400)
+  assert.deepEqual(watcher.holder.connected, ['shop'])
 })
 
 for (const line of ['refused', 'silent'] as const) {

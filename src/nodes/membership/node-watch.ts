@@ -39,9 +39,9 @@ export class NodeWatch {
     return this.#seen.get(id)?.hasBeaten ?? false
   }
 
-  /** The moment at which the patience with a node ends; undefined when none is to be expected. */
-  nextEnd(now: number): number | undefined {
-    const ends = [...this.#seen.values()].map(({ since }) => since + patienceMs).filter((end) => end > now)
+  /** The first moment after `asked` at which the patience with a node ends; undefined when no node is watched. */
+  nextEnd(asked: number): number | undefined {
+    const ends = [...this.#seen.values()].map(({ since }) => since + patienceMs).filter((end) => end > asked)
     return ends.length === 0 ? undefined : Math.min(...ends)
   }
 

@@ -20,6 +20,8 @@ export class NodeProcess {
   database: Line = 'up'
   /** The way to and from other nodes. */
   peers: 'up' | 'silent' = 'up'
+  /** How long an answer of the database is on its way. */
+  latencyMs = 0
   /** It was killed: nothing that it does reaches anything. */
   isDead = false
   /** How many calls the database has not answered yet. */
@@ -91,6 +93,7 @@ export class NodeProcess {
     this.inFlight++
     const answer = work().finally(() => this.inFlight--)
     await answer.catch(() => undefined)
+    if (this.latencyMs > 0) await sleep(this.clock, this.latencyMs)
     await this.awake()
     return answer
   }
