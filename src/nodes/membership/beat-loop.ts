@@ -34,7 +34,11 @@ export async function beatUntilStopped(deps: Deps): Promise<void> {
 }
 
 /** Undefined when it did not go through in time. */
-async function beatOnce({ beat, clock, log, signal }: Deps, id: NodeId, asked: number): Promise<BeatAnswer | undefined> {
+async function beatOnce(
+  { beat, clock, log, signal }: Deps,
+  id: NodeId,
+  asked: number,
+): Promise<BeatAnswer | undefined> {
   const late = () => new Error(`no answer within ${beatDeadlineMs} ms`)
   try {
     const answer = await withDeadline(clock, beatDeadlineMs, beat(id), late)

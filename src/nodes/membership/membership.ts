@@ -193,7 +193,6 @@ export class Membership {
 
   #begin({ id, answer, span, dead, mayRun }: Joined): void {
     this.#predecessorMayRun = mayRun
-    this.#watch.begin(span.heard)
     this.#deps.log.info({ node: id, others: answer.nodes.length - 1 }, 'this process is a node')
     this.#renew(id, answer, span)
     this.#reader.readNow()

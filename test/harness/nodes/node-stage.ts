@@ -54,7 +54,13 @@ class RecordedHolder implements Holder {
   }
 }
 
-type NodeOptions = { name?: string; address?: string; skewMs?: number; protocol?: number; isDead?: (name: string) => boolean }
+type NodeOptions = {
+  name?: string
+  address?: string
+  skewMs?: number
+  protocol?: number
+  isDead?: (name: string) => boolean
+}
 
 export class TestNode {
   readonly name: string
@@ -172,10 +178,11 @@ export class NodeStage {
       )
     return {
       renewed: async (peer, timeoutMs) => {
-        const answer = reach(peer)?.membership.renewed()
-        if (!answer) await sleep(asker.process.clock, timeoutMs)
+        const reached = reach(peer)
+        const lastsMs = reached?.process.peerMs ?? Infinity
+        await sleep(asker.process.clock, Math.min(lastsMs, timeoutMs))
         await asker.process.awake()
-        return answer
+        return lastsMs < timeoutMs ? reached?.membership.renewed() : undefined
       },
       look: async (peer) => {
         reach(peer)?.membership.lookNow()
