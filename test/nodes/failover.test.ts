@@ -217,7 +217,7 @@ for (const first of ['timers', 'answers'] as const) {
     const other = await stage.join()
     // The node is stopped while the answer to a beat is on its way.
     const beat = stage.tables.nodes.beat.bind(stage.tables.nodes)
-    let onBeat = () => undefined as void
+    let onBeat: () => void = () => undefined
     stage.tables.nodes.beat = (id) => {
       onBeat()
       return beat(id)

@@ -197,7 +197,7 @@ test('a process that is stopped while it waits ends at once and leaves no row', 
 test('a row that is written during the stop is ended', async () => {
   await using stage = new NodeStage()
   const join = stage.tables.nodes.join.bind(stage.tables.nodes)
-  const written = Promise.withResolvers<void>()
+  const written = Promise.withResolvers<undefined>()
   stage.tables.nodes.join = async (node, now) => {
     await written.promise
     await join(node, now)
@@ -206,7 +206,7 @@ test('a row that is written during the stop is ended', async () => {
   const stopped = assert.rejects(node.membership.join(), /stopped while/)
   await stage.clock.advance(10)
   const disposed = node.membership[Symbol.asyncDispose]()
-  written.resolve()
+  written.resolve(undefined)
   await Promise.all([stopped, disposed])
   assert.equal((await stage.tables.nodes.beat('')).nodes.length, 0)
 })

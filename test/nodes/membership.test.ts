@@ -78,13 +78,13 @@ test('a take that is late does not win over a later loss, and an epoch that come
   const node = await stage.join()
   await stage.give(node, 'shop')
   const first = node.membership.holdOf('shop')
-  const opening = Promise.withResolvers<void>()
+  const opening = Promise.withResolvers<undefined>()
   node.holder.onTake = () => opening.promise
   await stage.tables.assignments.handOver(first, node.id, 0)
   await stage.pass(600)
   const second = node.membership.holdOf('shop')
   // It goes away and comes back twice while the take lasts. Only the last one counts.
-  for (const _ of [1, 2]) {
+  for (let times = 0; times < 2; times++) {
     await stage.tables.assignments.handOver(node.membership.holdOf('shop'), 'a dead node', 0)
     node.membership.lookNow()
     await stage.pass(600)
@@ -93,7 +93,7 @@ test('a take that is late does not win over a later loss, and an epoch that come
     await stage.pass(600)
   }
   const last = node.membership.holdOf('shop')
-  opening.resolve()
+  opening.resolve(undefined)
   await stage.pass(600)
   assert.deepEqual(node.holder.calls, [
     `take shop ${first.epoch}`,
@@ -197,7 +197,7 @@ test('a reading that began before the node was buried takes nothing under the ol
   await using stage = new NodeStage()
   const { nodes, assignments } = stage.tables
   const heldBy = assignments.heldBy.bind(assignments)
-  const [isHeldUp, goOn] = [{ now: false }, Promise.withResolvers<void>()]
+  const [isHeldUp, goOn] = [{ now: false }, Promise.withResolvers<undefined>()]
   assignments.heldBy = async (id) => {
     const rows = await heldBy(id)
     if (isHeldUp.now) await goOn.promise
@@ -214,7 +214,7 @@ test('a reading that began before the node was buried takes nothing under the ol
   await stage.clock.advance(1500)
   assert.notEqual(node.id, before)
   isHeldUp.now = false
-  goOn.resolve()
+  goOn.resolve(undefined)
   await stage.pass(1000)
   assert.deepEqual(node.holder.calls, [])
 })
@@ -250,7 +250,7 @@ test('a wish for a node that has just joined is kept, and an instance in quarant
 test('the beat waits for no work that follows from it', async () => {
   await using stage = new NodeStage()
   const [node, other] = [await stage.join(), await stage.join()]
-  const never = Promise.withResolvers<void>()
+  const never = Promise.withResolvers<undefined>()
   node.holder.onTake = () => never.promise
   const heldBy = stage.tables.assignments.heldBy.bind(stage.tables.assignments)
   await stage.tables.addInstance('shop')
@@ -262,7 +262,7 @@ test('the beat waits for no work that follows from it', async () => {
   await stage.clock.advance(20_000)
   assert.deepEqual([node.membership.state, other.membership.state], ['active', 'active'])
   assert.equal(node.membership.renewed().beatAgeMs < 600, true)
-  never.resolve()
+  never.resolve(undefined)
 })
 
 test('a node that drains tells it, and is drained when it holds nothing or when no other node is there', async () => {

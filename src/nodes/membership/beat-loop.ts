@@ -26,14 +26,13 @@ export async function beatUntilStopped(deps: Deps): Promise<void> {
   for (let id = idNow(); id !== undefined && !signal.aborted; id = idNow()) {
     const asked = clock.monotonic()
     const answer = await beatOnce(deps, id, asked)
-    if (signal.aborted) return
     if (answer) await onAnswer(id, answer, { asked, heard: clock.monotonic() })
     const due = Math.min(asked + beatEveryMs, nextEnd(asked) ?? Infinity)
     await sleep(clock, Math.max(0, due - clock.monotonic()), signal)
   }
 }
 
-/** Undefined when it did not go through in time. */
+/** Undefined when it did not go through in time, or when this process stops meanwhile. */
 async function beatOnce(
   { beat, clock, log, signal }: Deps,
   id: NodeId,
@@ -44,7 +43,7 @@ async function beatOnce(
     const answer = await withDeadline(clock, beatDeadlineMs, beat(id), late)
     // A process that was stopped may read an old answer before its timers run.
     if (clock.monotonic() - asked > beatDeadlineMs) throw late()
-    return answer
+    return signal.aborted ? undefined : answer
   } catch (err) {
     if (!signal.aborted) log.warn({ err, node: id }, 'a beat did not go through')
     return undefined

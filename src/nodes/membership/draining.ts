@@ -18,13 +18,13 @@ const pauses = { firstMs: 250, ceilingMs: 2000 }
 
 export class Draining {
   readonly #deps: Deps
-  readonly #done = Promise.withResolvers<void>()
+  readonly #done = Promise.withResolvers<undefined>()
   #hasBegun = false
 
   constructor(deps: Deps) {
     this.#deps = deps
     deps.stopped.addEventListener('abort', () => {
-      this.#done.resolve()
+      this.#done.resolve(undefined)
     })
   }
 
@@ -45,6 +45,6 @@ export class Draining {
 
   /** Called with each beat. Where no other node is active, waiting does not help. */
   note(held: number, others: readonly SeenNode[]): void {
-    if (this.#hasBegun && (held === 0 || !others.some(({ state }) => state === 'active'))) this.#done.resolve()
+    if (this.#hasBegun && (held === 0 || !others.some(({ state }) => state === 'active'))) this.#done.resolve(undefined)
   }
 }

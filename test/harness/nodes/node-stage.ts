@@ -23,9 +23,9 @@ class RecordedHolder implements Holder {
   readonly held = new Set<string>()
   isIsolated = false
   /** Replaced by a test that wants a call to fail or to last. */
-  onTake: (hold: Hold, lost: AbortSignal) => Promise<void> = async () => undefined
-  onLose: (hold: Hold) => Promise<void> = async () => undefined
-  onGiveAway: (hold: Hold, to: SeenNode) => Promise<void> = async () => undefined
+  onTake: (hold: Hold, lost: AbortSignal) => Promise<void> = () => Promise.resolve()
+  onLose: (hold: Hold) => Promise<void> = () => Promise.resolve()
+  onGiveAway: (hold: Hold, to: SeenNode) => Promise<void> = () => Promise.resolve()
 
   async take(hold: Hold, lost: AbortSignal): Promise<void> {
     this.calls.push(`take ${hold.instance} ${hold.epoch}`)
@@ -184,8 +184,9 @@ export class NodeStage {
         await asker.process.awake()
         return lastsMs < timeoutMs ? reached?.membership.renewed() : undefined
       },
-      look: async (peer) => {
+      look: (peer) => {
         reach(peer)?.membership.lookNow()
+        return Promise.resolve()
       },
     }
   }
