@@ -119,7 +119,18 @@ const roomImports: Record<string, readonly string[]> = {
     ...['adoption', 'history', 'jobs', 'live', 'operations', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/session': ['core', 'lib', 'http'],
-  'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', 'http/session', ...storageRooms],
+  'http/forwarding': ['core', 'lib', 'nodes', 'http'],
+  'http/internal': ['core', 'lib', 'nodes', 'http/forwarding'],
+  'http/server': [
+    'core',
+    'lib',
+    'http',
+    'http/forwarding',
+    'http/reference',
+    'http/routes',
+    'http/session',
+    ...storageRooms,
+  ],
 }
 
 /** The composition root, which may import everything and which only `main` imports. */

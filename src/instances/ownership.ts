@@ -6,6 +6,7 @@
 // held, uncertain → lost when another process has taken the lease: everything must close
 // any       → released on disposal, so that the next process need not wait
 
+import type { HoldOf, NodeHold } from '../core/nodes/hold.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -64,10 +65,13 @@ export class Ownership {
   }
 
   /** What every guarded write carries. */
-  get epoch(): number {
+  readonly nodeHold = (): NodeHold => {
     if (this.#epoch === undefined) throw new Error('this process does not own the accounts yet')
-    return this.#epoch
+    return { node: this.#deps.owner, epoch: this.#epoch }
   }
+
+  /** The lease is the right to every instance. */
+  readonly holdOf: HoldOf = (instance) => ({ instance, ...this.nodeHold() })
 
   /** Whether the database has named another owner. */
   get isRefused(): boolean {
@@ -145,7 +149,7 @@ export class Ownership {
 
   async #renew(): Promise<boolean> {
     const { leases, owner, onLost } = this.#deps
-    if (await leases.renew(owner, this.epoch, leaseMs)) return true
+    if (await leases.renew(owner, this.nodeHold().epoch, leaseMs)) return true
     this.#lost = true
     onLost(lossTo(await this.#holderName()))
     return false

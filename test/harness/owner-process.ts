@@ -30,14 +30,14 @@ const ownership = new Ownership({
   },
 })
 await ownership.acquire()
-const fenced = new FencedWriter(database, () => ownership.epoch)
+const fenced = new FencedWriter(database, ownership.holdOf)
 
 async function writeOne(writer: number, count: number): Promise<void> {
   const written = database.query
     .insertInto('first_callbacks')
     .values({ destination: `writer ${writer}` as DestinationKey, heard_at: count })
     .onConflict((conflict) => conflict.column('destination').doUpdateSet({ heard_at: count }))
-  await fenced.write(written)
+  await fenced.write('a', written)
 }
 
 async function writeForever(writer: number): Promise<void> {

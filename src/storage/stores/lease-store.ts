@@ -4,11 +4,9 @@ import { sql } from 'kysely'
 import type { ExpressionBuilder, RawBuilder } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Schema } from '../schema.ts'
-import { toStatement } from '../engine/statement.ts'
-import type { Statement } from '../engine/statement.ts'
 
-// One lease for the whole service.
-const name = 'service'
+/** One lease for the whole service. */
+export const leaseName = 'service'
 
 /** `isReleased`: its owner gave the lease back. Otherwise the owner may still run, even if the lease has expired. */
 export type LeaseHolder = { owner: string; epoch: number; expiresAt: number; expiresInMs: number; isReleased: boolean }
@@ -67,7 +65,7 @@ export class LeaseStore {
       query
         .selectFrom('lease')
         .select(['owner', 'epoch', 'expires_at', ({ eb }) => eb('expires_at', '-', now).as('expires_in_ms')])
-        .where('name', '=', name),
+        .where('name', '=', leaseName),
     )
     if (!row) return undefined
     const { owner, epoch, expires_at, expires_in_ms } = row
@@ -79,7 +77,7 @@ export class LeaseStore {
       ...this.#lockFree(abandoned),
       this.#database.query
         .insertInto('lease')
-        .values({ name, owner, epoch: 1, expires_at })
+        .values({ name: leaseName, owner, epoch: 1, expires_at })
         .onConflict((conflict) =>
           conflict
             .column('name')
@@ -102,11 +100,11 @@ export class LeaseStore {
     }
   }
 
-  // On PostgreSQL the row update alone would not wait for a fenced write in flight, see createLeaseFence.
+  // On PostgreSQL the row update alone would not wait for a fenced write in flight, see fence.ts.
   #lockFree(abandoned: SeenLease | undefined) {
     const { query, engine } = this.#database
     if (engine === 'sqlite') return []
-    const free = query.selectFrom('lease').select('epoch').where('name', '=', name).where(this.#isFree(abandoned))
+    const free = query.selectFrom('lease').select('epoch').where('name', '=', leaseName).where(this.#isFree(abandoned))
     return [free.forUpdate()]
   }
 
@@ -116,19 +114,10 @@ export class LeaseStore {
       query
         .updateTable('lease')
         .set({ expires_at: expiresAt })
-        .where('name', '=', name)
+        .where('name', '=', leaseName)
         .where('owner', '=', owner)
         .where('epoch', '=', epoch),
     )
     return changes === 1
   }
-}
-
-/** First step of a write that only the current owner may do: a stale epoch undoes the whole write. */
-export function createLeaseFence({ query, engine }: Database): (epoch: number) => Statement {
-  const check = query.selectFrom('lease').select('epoch').where('name', '=', name).where('epoch', '=', 0)
-  // On PostgreSQL the row stays locked until commit, so that no process takes over between check and write. A key share
-  // lock blocks taking the lease (FOR UPDATE) but not renewing it: slow writes must not cost their own lease.
-  const { sql } = toStatement(engine === 'postgres' ? check.forKeyShare() : check)
-  return (epoch) => ({ sql, parameters: [name, epoch], expect: 1 })
 }
