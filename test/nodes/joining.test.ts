@@ -101,7 +101,9 @@ test('a row of our own whose answer was lost hinders nothing and is removed', as
     await join(node, now)
     if (answers++ === 0) throw new Error('the answer was lost')
   }
+  const start = stage.clock.monotonic()
   const node = await stage.join(alone)
+  assert.ok(stage.clock.monotonic() - start <= 1000)
   await stage.pass(1000)
   const { nodes } = await stage.tables.nodes.beat('')
   assert.deepEqual(
@@ -161,7 +163,10 @@ test('a process alone waits while nodes with an address live', async () => {
 
 test('a node of an older protocol than the nodes agreed on does not join', async () => {
   await using stage = new NodeStage()
-  await assert.rejects(stage.newNode({ protocol: 0 }).membership.join(), { name: 'StartError', message: /newer version/ })
+  await assert.rejects(stage.newNode({ protocol: 0 }).membership.join(), {
+    name: 'StartError',
+    message: /newer version/,
+  })
 })
 
 test('a process alone that another one buried waits, and ends when that one lives', async () => {
@@ -192,7 +197,7 @@ test('a process that is stopped while it waits ends at once and leaves no row', 
 test('a row that is written during the stop is ended', async () => {
   await using stage = new NodeStage()
   const join = stage.tables.nodes.join.bind(stage.tables.nodes)
-  const written = Promise.withResolvers<void>()
+  const written = Promise.withResolvers<undefined>()
   stage.tables.nodes.join = async (node, now) => {
     await written.promise
     await join(node, now)
@@ -201,7 +206,7 @@ test('a row that is written during the stop is ended', async () => {
   const stopped = assert.rejects(node.membership.join(), /stopped while/)
   await stage.clock.advance(10)
   const disposed = node.membership[Symbol.asyncDispose]()
-  written.resolve()
+  written.resolve(undefined)
   await Promise.all([stopped, disposed])
   assert.equal((await stage.tables.nodes.beat('')).nodes.length, 0)
 })

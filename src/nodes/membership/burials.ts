@@ -62,7 +62,10 @@ export class Burials {
     const { nodes, assignments, peers, inherit, now, log, onInherited } = this.#deps
     const placements = inherit(dead, await assignments.all(), living)
     if (!(await nodes.bury(dead, placements, now()))) return
-    log.warn({ node: shownOwnerName(dead.name), instances: placements.length }, 'a node is dead, others take its instances')
+    log.warn(
+      { node: shownOwnerName(dead.name), instances: placements.length },
+      'a node is dead, others take its instances',
+    )
     const takers = new Set(placements.map(({ node }) => node))
     if (takers.has(self)) onInherited()
     for (const peer of living) if (peer.id !== self && takers.has(peer.id)) void peers.look(peer).catch(ignoreRejection)

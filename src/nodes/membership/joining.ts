@@ -107,7 +107,9 @@ export class Joining {
 
   #refuseProtocol({ protocol }: BeatAnswer): void {
     if (this.#deps.node.protocol >= protocol) return
-    throw new StartError('the nodes of this database run a newer version that this one cannot work with: start that version')
+    throw new StartError(
+      'the nodes of this database run a newer version that this one cannot work with: start that version',
+    )
   }
 }
 

@@ -15,13 +15,13 @@ import { NotHeldError } from '../../core/nodes/hold.ts'
 import type { Hold, NodeHold, NodeId } from '../../core/nodes/hold.ts'
 import type { AssignmentTable, BeatAnswer, NewNode, NodeTable, SeenNode } from '../../core/nodes/node.ts'
 import type { Peers, RenewedAnswer } from '../../core/nodes/peers.ts'
-import { sleep, withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
-import { retryUntil } from '../../lib/retry.ts'
+import { beatUntilStopped } from './beat-loop.ts'
 import { Burials } from './burials.ts'
 import type { Inherit } from './burials.ts'
+import { Draining } from './draining.ts'
 import { HoldReader } from './hold-reader.ts'
 import type { Holder } from './holder.ts'
 import { Holds } from './holds.ts'
@@ -31,7 +31,6 @@ import type { Joined } from './joining.ts'
 import { LastAnswer } from './last-answer.ts'
 import { NodeWatch } from './node-watch.ts'
 import type { Span } from './node-watch.ts'
-import { beatDeadlineMs, beatEveryMs } from './times.ts'
 
 export type MembershipState = 'standby' | 'active' | 'uncertain' | 'isolated' | 'draining' | 'released'
 
@@ -59,8 +58,6 @@ type Deps = {
   log: Log
 }
 
-const drainPauses = { firstMs: 250, ceilingMs: 2000 }
-
 export class Membership {
   readonly #deps: Deps
   readonly #stop = new AbortController()
@@ -71,9 +68,8 @@ export class Membership {
   readonly #holds: Holds
   readonly #reader: HoldReader
   readonly #burials: Burials
-  readonly #drained = Promise.withResolvers<void>()
+  readonly #draining: Draining
   #id: NodeId | undefined
-  #isDraining = false
   #predecessorMayRun = false
   #started: Promise<void> | undefined
   #beating: Promise<void> | undefined
@@ -83,13 +79,15 @@ export class Membership {
     const { node, tables, peers, holder, inherit, isDead, clock, log } = deps
     const { nodes, assignments } = tables
     this.#last = new LastAnswer(clock)
-    this.#joining = new Joining({ node, nodes, isDead, clock, log, signal: this.#stop.signal })
+    const stopped = this.#stop.signal
+    this.#joining = new Joining({ node, nodes, isDead, clock, log, signal: stopped })
+    this.#draining = new Draining({ nodes, clock, log, stopped })
     const onChange = (isIsolated: boolean) => {
       log.warn({ isIsolated }, 'the connections of a node follow its beats')
       holder.isolated(isIsolated)
     }
     this.#isolation = new Isolation({ peers, clock, onChange })
-    this.#holds = new Holds({ holder, clock, log, stopped: this.#stop.signal })
+    this.#holds = new Holds({ holder, clock, log, stopped })
     const view = () => (this.#id === undefined ? undefined : { id: this.#id, nodes: this.#last.nodes })
     this.#reader = new HoldReader({ assignments, holds: this.#holds, view, log })
     const now = () => this.#last.databaseNow()
@@ -101,10 +99,10 @@ export class Membership {
 
   get state(): MembershipState {
     if (this.#stop.signal.aborted) return 'released'
-    if (this.#id === undefined) return this.#isDraining ? 'draining' : 'standby'
+    if (this.#id === undefined) return this.#draining.hasBegun ? 'draining' : 'standby'
     if (this.#isolation.isIsolated) return 'isolated'
     if (!this.#isolation.isCertain) return 'uncertain'
-    return this.#isDraining ? 'draining' : 'active'
+    return this.#draining.hasBegun ? 'draining' : 'active'
   }
 
   /** Whether the database has named a node beside which this process may not run. */
@@ -147,7 +145,7 @@ export class Membership {
   /** Resolves when this process is a node; rejects when another process forbids it for the standby time. */
   join(): Promise<void> {
     this.#started = this.#enter().then(() => {
-      this.#beating = this.#beatUntilStopped()
+      this.#beating = this.#beat()
     })
     return this.#started
   }
@@ -164,16 +162,14 @@ export class Membership {
 
   /** Takes no more instances. Resolves when none is left, or when no other node is there to take them. */
   async drain(): Promise<void> {
-    this.#isDraining = true
-    await this.#markDraining()
-    this.#noteDrained()
-    await this.#drained.promise
+    const draining = this.#draining.run(this.#id)
+    this.#noteDraining()
+    await draining
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { tables, log } = this.#deps
     this.#stop.abort()
-    this.#drained.resolve()
     this.#isolation.pause()
     await this.#started?.catch(ignoreRejection)
     await this.#beating
@@ -197,39 +193,26 @@ export class Membership {
 
   #begin({ id, answer, span, dead, mayRun }: Joined): void {
     this.#predecessorMayRun = mayRun
-    this.#watch.begin(span.heard)
     this.#deps.log.info({ node: id, others: answer.nodes.length - 1 }, 'this process is a node')
     this.#renew(id, answer, span)
     this.#reader.readNow()
     this.#burials.start(id, dead, answer.nodes)
   }
 
-  async #beatUntilStopped(): Promise<void> {
-    const { clock } = this.#deps
-    const { signal } = this.#stop
-    while (!signal.aborted && this.#id !== undefined) {
-      const asked = clock.monotonic()
-      const answer = await this.#beat(this.#id, asked)
-      if (signal.aborted) return
-      if (answer?.mine === null) await this.#joinAgain()
-      else if (answer) this.#renew(this.#id, answer, { asked, heard: clock.monotonic() })
-      await sleep(clock, this.#pauseMs(asked), signal)
-    }
-  }
-
-  /** Undefined when it did not go through in time. */
-  async #beat(id: NodeId, asked: number): Promise<BeatAnswer | undefined> {
+  #beat(): Promise<void> {
     const { tables, clock, log } = this.#deps
-    const late = () => new Error(`no answer within ${beatDeadlineMs} ms`)
-    try {
-      const answer = await withDeadline(clock, beatDeadlineMs, tables.nodes.beat(id), late)
-      // A process that was stopped reads an old answer before it notices the time.
-      if (clock.monotonic() - asked > beatDeadlineMs) throw late()
-      return answer
-    } catch (err) {
-      if (!this.#stop.signal.aborted) log.warn({ err, state: this.state }, 'a beat did not go through')
-      return undefined
-    }
+    return beatUntilStopped({
+      beat: (id) => tables.nodes.beat(id),
+      id: () => this.#id,
+      onAnswer: async (id, answer, span) => {
+        if (answer.mine === null) await this.#joinAgain()
+        else this.#renew(id, answer, span)
+      },
+      nextEnd: (asked) => this.#watch.nextEnd(asked),
+      clock,
+      log,
+      signal: this.#stop.signal,
+    })
   }
 
   #renew(id: NodeId, answer: BeatAnswer, span: Span): void {
@@ -246,7 +229,7 @@ export class Membership {
     }
     if (areSettingsNew) listener.onSettings()
     this.#reader.noteVersion(answer.version)
-    this.#noteDrained()
+    this.#noteDraining()
   }
 
   /** The others have given this node up. What it held is theirs. */
@@ -256,8 +239,8 @@ export class Membership {
     this.#id = undefined
     this.#isolation.pause()
     this.#holds.loseAll()
-    this.#noteDrained()
-    if (this.#isDraining) return
+    this.#noteDraining()
+    if (this.#draining.hasBegun) return
     try {
       await this.#enter()
     } catch (error) {
@@ -265,26 +248,8 @@ export class Membership {
     }
   }
 
-  /** The next beat is due after half a second, or when the patience with another node ends. */
-  #pauseMs(asked: number): number {
-    const now = this.#deps.clock.monotonic()
-    const due = Math.min(asked + beatEveryMs, this.#watch.nextEnd(now) ?? Infinity)
-    return Math.max(0, due - now)
-  }
-
-  async #markDraining(): Promise<void> {
-    const { tables, clock, log } = this.#deps
-    const onFailure = (err: unknown) => {
-      log.warn({ err }, 'the node could not be marked as draining')
-    }
-    await retryUntil({ clock, signal: this.#stop.signal, pauses: drainPauses, onFailure }, async () => {
-      if (this.#id !== undefined) await tables.nodes.drain(this.#id)
-    })
-  }
-
-  #noteDrained(): void {
-    if (!this.#isDraining) return
-    const canTake = this.#last.nodes.some(({ id, state }) => id !== this.#id && state === 'active')
-    if (this.#holds.size === 0 || !canTake) this.#drained.resolve()
+  #noteDraining(): void {
+    const others = this.#last.nodes.filter(({ id }) => id !== this.#id)
+    this.#draining.note(this.#holds.size, others)
   }
 }

@@ -17,7 +17,7 @@ export class NodeWatch {
 
   /** Notes what a beat of our own showed. Returns the nodes whose beat stood still for the patience. */
   note(others: readonly SeenNode[], { asked, heard }: Span): SeenNode[] {
-    if (this.#lastHeard === undefined || heard - this.#lastHeard > longestGapMs) this.begin(heard)
+    if (this.#lastHeard === undefined || heard - this.#lastHeard > longestGapMs) this.#begin(heard)
     this.#lastHeard = heard
     for (const id of this.#seen.keys()) if (!others.some((other) => other.id === id)) this.#seen.delete(id)
     for (const { id, beat } of others) {
@@ -28,20 +28,14 @@ export class NodeWatch {
     return others.filter(({ id }) => asked - (this.#seen.get(id)?.since ?? asked) >= patienceMs)
   }
 
-  /** What was seen before counts no more. */
-  begin(now: number): void {
-    this.#seen.clear()
-    this.#watchingSince = now
-  }
-
   /** Whether the node has beaten while it was watched. */
   hasBeaten(id: NodeId): boolean {
     return this.#seen.get(id)?.hasBeaten ?? false
   }
 
-  /** The moment at which the patience with a node ends; undefined when none is to be expected. */
-  nextEnd(now: number): number | undefined {
-    const ends = [...this.#seen.values()].map(({ since }) => since + patienceMs).filter((end) => end > now)
+  /** The first moment after `asked` at which the patience with a node ends; undefined when no node is watched. */
+  nextEnd(asked: number): number | undefined {
+    const ends = [...this.#seen.values()].map(({ since }) => since + patienceMs).filter((end) => end > asked)
     return ends.length === 0 ? undefined : Math.min(...ends)
   }
 
@@ -49,5 +43,11 @@ export class NodeWatch {
     // A node that has not beaten yet may give up no other one.
     if (this.#lastHeard === undefined) return { beatAgeMs: Number.MAX_SAFE_INTEGER, watchedMs: 0 }
     return { beatAgeMs: now - this.#lastHeard, watchedMs: now - this.#watchingSince }
+  }
+
+  /** What was seen before counts no more. */
+  #begin(now: number): void {
+    this.#seen.clear()
+    this.#watchingSince = now
   }
 }

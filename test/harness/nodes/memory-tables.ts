@@ -7,6 +7,11 @@ import type { NodeTables } from './node-tables.ts'
 
 const crashMemoryMs = 600_000
 
+/** The calls of a table, each done at once. */
+type Commits<T> = {
+  [Name in keyof T]: T[Name] extends (...values: infer V) => Promise<infer R> ? (...values: V) => R : never
+}
+
 type Row = SeenNode & { endedAt: number | null }
 
 export class MemoryTables implements NodeTables {
@@ -23,13 +28,13 @@ export class MemoryTables implements NodeTables {
     this.#clock = clock
   }
 
-  readonly nodes: NodeTable = {
-    join: async (node, now) => {
+  readonly nodes = commits<NodeTable>({
+    join: (node, now) => {
       if (this.#nodes.has(node.id)) throw new Error('this id exists')
       this.#nodes.set(node.id, { ...node, state: 'active', beat: 0, joinedAt: now, endedAt: null })
       this.#versions.set(node.id, 0)
     },
-    beat: async (id) => {
+    beat: (id) => {
       const own = this.#living().find((node) => node.id === id)
       if (own) own.beat++
       return {
@@ -39,91 +44,96 @@ export class MemoryTables implements NodeTables {
         protocol: 1,
         now: this.#clock.now() + this.#clockOffset,
         free: this.#free().length,
-        nodes: this.#living().map(({ endedAt: _, ...node }) => ({ ...node })),
+        nodes: this.#living().map((node) => ({ ...node })),
       }
     },
-    bury: async ({ id, beat }, placements, now) => {
+    bury: ({ id, beat }, placements, now) => {
       const dead = this.#living().find((node) => node.id === id)
       if (dead?.beat !== beat) return false
       this.#end(dead, now, placements, true)
       return true
     },
-    drain: async (id) => {
+    drain: (id) => {
       const node = this.#living().find((each) => each.id === id)
       if (node) node.state = 'draining'
     },
-    end: async (id, now) => {
+    end: (id, now) => {
       const node = this.#living().find((each) => each.id === id)
       if (node) this.#end(node, now, [], false)
     },
-    setCapacity: async (id, capacity) => {
+    setCapacity: (id, capacity) => {
       const node = this.#nodes.get(id)
       if (node) node.capacity = capacity
     },
-    prune: async (before) => {
+    prune: (before) => {
       for (const [id, { endedAt }] of this.#nodes) if (endedAt !== null && endedAt < before) this.#nodes.delete(id)
     },
-  }
+  })
 
-  readonly assignments: AssignmentTable = {
-    heldBy: async (node) => this.#copies((row) => row.node === node),
-    free: async () => this.#free(),
-    all: async () => this.#copies(() => true),
-    find: async (instance) => this.#copies((row) => row.instance === instance)[0],
-    moves: async () => [...this.#moves.values()].map((move) => ({ ...move })),
-    place: async (placements, now) => {
+  readonly assignments = commits<AssignmentTable>({
+    heldBy: (node) => this.#copies((row) => row.node === node),
+    free: () => this.#free(),
+    all: () => this.#copies(() => true),
+    find: (instance) => this.#copies((row) => row.instance === instance)[0],
+    moves: () => [...this.#moves.values()].map((move) => ({ ...move })),
+    place: (placements, now) => {
       const free = new Set(this.#free().map(({ instance }) => instance))
       const placed = placements.filter(({ instance }) => free.has(instance))
       for (const { instance, node } of placed) this.#give(instance, node, now)
       return this.#copies(({ instance }) => placed.some((each) => each.instance === instance))
     },
-    wish: async (moves) => {
+    wish: (moves) => {
       for (const move of moves.filter(({ instance }) => !this.#moves.has(instance))) {
         this.#moves.set(move.instance, move)
         this.#raise(move.from)
       }
     },
-    dropWish: async (instance) => {
+    dropWish: (instance) => {
       this.#moves.delete(instance)
     },
-    handOver: async (hold, to, now) => {
+    handOver: (hold, to, now) => {
       if (!this.#isCurrent(hold)) return undefined
       const isActive = this.#nodes.get(to)?.state === 'active'
       this.#give(hold.instance, isActive ? to : null, now)
       return this.#copies((row) => row.instance === hold.instance)[0]
     },
-    quarantine: async (hold, now) => {
+    quarantine: (hold, now) => {
       if (!this.#isCurrent(hold)) return false
       this.#give(hold.instance, null, now)
       this.#change(hold.instance, { quarantinedAt: now })
       return true
     },
-    release: async (instance, node, now) => {
+    release: (instance, node, now) => {
       if (!this.#rows.has(instance)) return undefined
       this.#change(instance, { quarantinedAt: null, crashes: 0, crashedAt: null })
       this.#give(instance, node, now)
       return this.#copies((row) => row.instance === instance)[0]
     },
-  }
+  })
 
-  async addInstance(instance: string): Promise<void> {
+  addInstance(instance: string): Promise<void> {
     const empty = { crashes: 0, crashedAt: null, quarantinedAt: null }
     this.#rows.set(instance, { instance, node: null, epoch: ++this.#epoch, since: this.#clock.now(), ...empty })
+    return Promise.resolve()
   }
 
-  async changeSettings(): Promise<void> {
+  changeSettings(): Promise<void> {
     this.#settings++
+    return Promise.resolve()
   }
 
-  async stepClock(byMs: number): Promise<void> {
+  stepClock(byMs: number): Promise<void> {
     this.#clockOffset += byMs
+    return Promise.resolve()
   }
 
-  async copyNodes(): Promise<() => Promise<void>> {
+  copyNodes(): Promise<() => Promise<void>> {
     const copy = new Map([...this.#nodes].map(([id, node]) => [id, { ...node }]))
-    return async () => {
+    const setBack = () => {
       this.#nodes = copy
+      return Promise.resolve()
     }
+    return Promise.resolve(setBack)
   }
 
   #living(): Row[] {
@@ -169,4 +179,14 @@ export class MemoryTables implements NodeTables {
   #raise(node: NodeId): void {
     this.#versions.set(node, (this.#versions.get(node) ?? 0) + 1)
   }
+}
+
+/** A commit that throws is a rejection. */
+function commits<T extends object>(table: Commits<T>): T {
+  const calls = Object.entries(table as Record<string, (...values: unknown[]) => unknown>)
+  const commit =
+    (work: (...values: unknown[]) => unknown) =>
+    (...values: unknown[]) =>
+      Promise.resolve().then(() => work(...values))
+  return Object.fromEntries(calls.map(([name, work]) => [name, commit(work)])) as T
 }

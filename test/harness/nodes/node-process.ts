@@ -20,6 +20,10 @@ export class NodeProcess {
   database: Line = 'up'
   /** The way to and from other nodes. */
   peers: 'up' | 'silent' = 'up'
+  /** How long this process takes to answer another node. */
+  peerMs = 0
+  /** How long an answer of the database is on its way. */
+  latencyMs = 0
   /** It was killed: nothing that it does reaches anything. */
   isDead = false
   /** How many calls the database has not answered yet. */
@@ -70,8 +74,10 @@ export class NodeProcess {
 
   /** The table as this process reaches it. */
   reach<T extends object>(table: T): T {
-    const call = (work: (...values: unknown[]) => Promise<unknown>) => (...values: unknown[]) =>
-      this.#call(() => work(...values))
+    const call =
+      (work: (...values: unknown[]) => Promise<unknown>) =>
+      (...values: unknown[]) =>
+        this.#call(() => work(...values))
     const entries = Object.entries(table).map(([name, work]) => [name, call(work as () => Promise<unknown>)])
     return Object.fromEntries(entries) as T
   }
@@ -91,6 +97,7 @@ export class NodeProcess {
     this.inFlight++
     const answer = work().finally(() => this.inFlight--)
     await answer.catch(() => undefined)
+    if (this.latencyMs > 0) await sleep(this.clock, this.latencyMs)
     await this.awake()
     return answer
   }

@@ -23,9 +23,9 @@ class RecordedHolder implements Holder {
   readonly held = new Set<string>()
   isIsolated = false
   /** Replaced by a test that wants a call to fail or to last. */
-  onTake: (hold: Hold, lost: AbortSignal) => Promise<void> = async () => undefined
-  onLose: (hold: Hold) => Promise<void> = async () => undefined
-  onGiveAway: (hold: Hold, to: SeenNode) => Promise<void> = async () => undefined
+  onTake: (hold: Hold, lost: AbortSignal) => Promise<void> = () => Promise.resolve()
+  onLose: (hold: Hold) => Promise<void> = () => Promise.resolve()
+  onGiveAway: (hold: Hold, to: SeenNode) => Promise<void> = () => Promise.resolve()
 
   async take(hold: Hold, lost: AbortSignal): Promise<void> {
     this.calls.push(`take ${hold.instance} ${hold.epoch}`)
@@ -54,7 +54,13 @@ class RecordedHolder implements Holder {
   }
 }
 
-type NodeOptions = { name?: string; address?: string; skewMs?: number; protocol?: number; isDead?: (name: string) => boolean }
+type NodeOptions = {
+  name?: string
+  address?: string
+  skewMs?: number
+  protocol?: number
+  isDead?: (name: string) => boolean
+}
 
 export class TestNode {
   readonly name: string
@@ -172,13 +178,15 @@ export class NodeStage {
       )
     return {
       renewed: async (peer, timeoutMs) => {
-        const answer = reach(peer)?.membership.renewed()
-        if (!answer) await sleep(asker.process.clock, timeoutMs)
+        const reached = reach(peer)
+        const lastsMs = reached?.process.peerMs ?? Infinity
+        await sleep(asker.process.clock, Math.min(lastsMs, timeoutMs))
         await asker.process.awake()
-        return answer
+        return lastsMs < timeoutMs ? reached?.membership.renewed() : undefined
       },
-      look: async (peer) => {
+      look: (peer) => {
         reach(peer)?.membership.lookNow()
+        return Promise.resolve()
       },
     }
   }
