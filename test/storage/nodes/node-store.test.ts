@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { withoutPostgres } from '../../harness/databases.ts'
+import { newDatabase, withoutPostgres } from '../../harness/databases.ts'
+import { Bystander } from '../../harness/postgres-bystander.ts'
 import { settingsChanged } from '../../../src/storage/stores/nodes/assignment-steps.ts'
+import { NodeStore } from '../../../src/storage/stores/nodes/node-store.ts'
 import { joinedAt, NodeStage, sampleNode } from '../harness/node-stage.ts'
 
 const minute = 60_000
@@ -48,6 +50,23 @@ describe('node store', { skip: withoutPostgres }, () => {
     await stage.locker.commit()
     const { mine, nodes } = await beat
     assert.deepEqual([mine, nodes.map(({ id }) => id)], [null, ['b']])
+  })
+
+  test('a beat does not wait for the connections of requests', async () => {
+    await using opened = await newDatabase('postgres')
+    const { database, location } = opened
+    await using bystander = await Bystander.connect(location)
+    const nodes = new NodeStore(database)
+    await nodes.join(sampleNode('a'), joinedAt)
+    await bystander.lock('tenants')
+    const stuck = Promise.allSettled(
+      Array.from({ length: 12 }, () => database.write(database.query.deleteFrom('tenants'))),
+    )
+    await bystander.blocked(10)
+    assert.equal((await nodes.beat('a')).mine, 1)
+    assert.equal(await bystander.waiting(), 10, 'the others still wait')
+    await bystander.unlock()
+    await stuck
   })
 
   test('a beat tells of changed settings, and counts the free instances without those in quarantine', async () => {
