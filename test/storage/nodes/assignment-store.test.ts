@@ -243,6 +243,26 @@ describe('assignment store', { skip: withoutPostgres }, () => {
     assert.deepEqual(await stage.assignments.place([{ instance: 'x', node: 'b' }], at), [])
   })
 
+  test('an instance that no living node holds is put in quarantine, unless it was placed meanwhile', async () => {
+    await using stage = await NodeStage.open('a', 'b')
+    for (const name of ['x', 'y']) await stage.create(name, 'a')
+    await stage.createFree('z')
+    await stage.locker.hold(`SELECT 1 FROM assignments WHERE instance = 'x' FOR SHARE`)
+    await stage.nodes.bury(await stage.seen('a'), [], at)
+    await stage.locker.release()
+    const free = await stage.assignments.free()
+    await stage.assignments.place([{ instance: 'z', node: 'b' }], at)
+    const answers: unknown[] = []
+    for (const each of free) answers.push([each.instance, await stage.assignments.quarantine(each, at)])
+    assert.deepEqual(answers, [
+      ['x', true],
+      ['y', true],
+      ['z', false],
+    ])
+    assert.deepEqual(await stage.owners(), { x: null, y: null, z: 'b' })
+    assert.deepEqual(await stage.assignments.free(), [])
+  })
+
   test('a released instance belongs to the node that released it, and its crashes are forgotten', async () => {
     await using stage = await NodeStage.open('a', 'b', 'c')
     await stage.create('x', 'a')

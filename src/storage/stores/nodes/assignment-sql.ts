@@ -7,7 +7,7 @@
 import { sql } from 'kysely'
 import type { Compilable, RawBuilder, Selectable } from 'kysely'
 import type { Hold, NodeId } from '../../../core/nodes/hold.ts'
-import type { Move, Placement } from '../../../core/nodes/node.ts'
+import type { Assignment, Move, Placement } from '../../../core/nodes/node.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import type { AssignmentsTable } from '../../schema/nodes.ts'
@@ -126,6 +126,9 @@ export const liveMoves = sql<{ instance: InstanceName; from_node: NodeId; to_nod
     JOIN nodes AS taker ON taker.id = moves.to_node AND taker.state = 'active'
   ORDER BY moves.asked_at, moves.instance`
 
+/** `node` is null when no node holds the instance. */
+export type HeldOrFree = Pick<Assignment, 'instance' | 'node' | 'epoch'>
+
 const isHeld = ({ instance, node, epoch }: Hold) => sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
 
 /** A taker that is not active leaves the instance without an owner. */
@@ -140,10 +143,12 @@ export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<Assignme
   ), ${tell(sql`SELECT node FROM moved`)}
   ${changed}`
 
-export const quarantining = (hold: Hold, now: number) => sql<AssignmentRow>`
+/** An instance that kills its nodes is mostly free when that is seen. */
+export const quarantining = ({ instance, node, epoch }: HeldOrFree, now: number) => sql<AssignmentRow>`
   WITH moved AS (
     UPDATE assignments SET node = NULL, epoch = ${newEpoch}, since = ${now}, quarantined_at = ${now}
-    WHERE ${isHeld(hold)} RETURNING *
+    WHERE ${node === null ? sql`instance = ${instance} AND epoch = ${epoch} AND ${isFree}` : isHeld({ instance, node, epoch })}
+    RETURNING *
   ), dropped AS (
     DELETE FROM moves WHERE instance IN (SELECT instance FROM moved)
   )
