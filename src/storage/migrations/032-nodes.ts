@@ -39,7 +39,8 @@ export const nodes: Migration = {
       crashed_at BIGINT,
       quarantined_at BIGINT
     )`,
-    'CREATE INDEX assignments_by_node ON assignments (node)',
+    // With the instance: a beat finds out for each dead node whether it has any, and reads no other rows for that.
+    'CREATE INDEX assignments_by_node ON assignments (node, instance)',
     'CREATE INDEX assignments_free ON assignments (instance) WHERE node IS NULL AND quarantined_at IS NULL',
     // Apart from assignments: a wish must not wait for the writes of a busy instance.
     `CREATE TABLE moves (

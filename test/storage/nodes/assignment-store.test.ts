@@ -108,6 +108,29 @@ describe('assignment store', { skip: withoutPostgres }, () => {
     )
   })
 
+  test('two changes tell the same nodes in the same order, so that they do not wait for each other', async () => {
+    await using stage = await NodeStage.open('b', 'a')
+    for (const name of ['w', 'x', 'y', 'z']) await stage.createFree(name)
+    await stage.locker.hold(`SELECT 1 FROM node_versions WHERE node = 'a' FOR UPDATE`)
+    const placed = [
+      ['w', 'x'],
+      ['y', 'z'],
+    ].map(([first = '', second = '']) =>
+      stage.assignments.place(
+        [
+          { instance: first, node: 'b' },
+          { instance: second, node: 'a' },
+        ],
+        at,
+      ),
+    )
+    await stage.bystander.blocked(2)
+    const unlocked = await stage.bystander.query(`SELECT node FROM node_versions FOR UPDATE SKIP LOCKED`)
+    assert.deepEqual(unlocked, [{ node: 'b' }])
+    await stage.locker.release()
+    assert.equal((await Promise.all(placed)).flat().length, 4)
+  })
+
   test('a wish is for an instance that the giver holds and for an active taker; the giver is told', async () => {
     await using stage = await NodeStage.open('a', 'b', 'draining')
     await stage.nodes.drain('draining')
@@ -135,12 +158,13 @@ describe('assignment store', { skip: withoutPostgres }, () => {
     await using stage = await NodeStage.open('a', 'b', 'c', 'd')
     await stage.create('x', 'a')
     await stage.create('y', 'a')
-    // These were written while the instance moved and while the taker was buried.
-    await stage.bystander.query(`INSERT INTO moves VALUES ('x', 'b', 'c', 1), ('y', 'a', 'd', 1)`)
-    await stage.locker.hold(`SELECT 1 FROM moves FOR UPDATE`)
+    await stage.create('z', 'd')
+    // These were written while the instance moved, while the taker was buried, and while the giver was buried.
+    await stage.bystander.query(`INSERT INTO moves VALUES ('x', 'b', 'c', 1), ('y', 'a', 'd', 1), ('z', 'd', 'a', 1)`)
+    await stage.locker.hold('SELECT 1 FROM moves, assignments FOR UPDATE')
     await stage.nodes.bury(await stage.seen('d'), [], at)
     await stage.locker.release()
-    assert.equal((await stage.bystander.query('SELECT 1 FROM moves')).length, 2)
+    assert.equal((await stage.bystander.query('SELECT 1 FROM moves')).length, 3)
     assert.deepEqual(await stage.assignments.moves(), [])
     await stage.assignments.wish([move('x', 'a', 'c'), move('y', 'a', 'b')])
     assert.deepEqual(await stage.assignments.moves(), [move('x', 'a', 'c'), move('y', 'a', 'b')])
@@ -217,6 +241,26 @@ describe('assignment store', { skip: withoutPostgres }, () => {
     assert.deepEqual(await stage.bystander.query('SELECT 1 FROM moves'), [])
     assert.equal(await stage.mayWrite(hold), false)
     assert.deepEqual(await stage.assignments.place([{ instance: 'x', node: 'b' }], at), [])
+  })
+
+  test('an instance that no living node holds is put in quarantine, unless it was placed meanwhile', async () => {
+    await using stage = await NodeStage.open('a', 'b')
+    for (const name of ['x', 'y']) await stage.create(name, 'a')
+    await stage.createFree('z')
+    await stage.locker.hold(`SELECT 1 FROM assignments WHERE instance = 'x' FOR SHARE`)
+    await stage.nodes.bury(await stage.seen('a'), [], at)
+    await stage.locker.release()
+    const free = await stage.assignments.free()
+    await stage.assignments.place([{ instance: 'z', node: 'b' }], at)
+    const answers: unknown[] = []
+    for (const each of free) answers.push([each.instance, await stage.assignments.quarantine(each, at)])
+    assert.deepEqual(answers, [
+      ['x', true],
+      ['y', true],
+      ['z', false],
+    ])
+    assert.deepEqual(await stage.owners(), { x: null, y: null, z: 'b' })
+    assert.deepEqual(await stage.assignments.free(), [])
   })
 
   test('a released instance belongs to the node that released it, and its crashes are forgotten', async () => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { withoutPostgres } from '../../harness/databases.ts'
+import { newDatabase, withoutPostgres } from '../../harness/databases.ts'
+import { Bystander } from '../../harness/postgres-bystander.ts'
 import { settingsChanged } from '../../../src/storage/stores/nodes/assignment-steps.ts'
+import { NodeStore } from '../../../src/storage/stores/nodes/node-store.ts'
 import { joinedAt, NodeStage, sampleNode } from '../harness/node-stage.ts'
+import { recordStatements } from '../harness/recorded-statements.ts'
 
 const minute = 60_000
 const at = joinedAt + minute
@@ -48,6 +51,43 @@ describe('node store', { skip: withoutPostgres }, () => {
     await stage.locker.commit()
     const { mine, nodes } = await beat
     assert.deepEqual([mine, nodes.map(({ id }) => id)], [null, ['b']])
+  })
+
+  test('a beat does not wait for the connections of requests', async () => {
+    await using opened = await newDatabase('postgres')
+    const { database, location } = opened
+    await using bystander = await Bystander.connect(location)
+    const nodes = new NodeStore(database)
+    await nodes.join(sampleNode('a'), joinedAt)
+    await bystander.lock('tenants')
+    const stuck = Promise.allSettled(
+      Array.from({ length: 12 }, () => database.write(database.query.deleteFrom('tenants'))),
+    )
+    await bystander.blocked(10)
+    assert.equal((await nodes.beat('a')).mine, 1)
+    assert.equal(await bystander.waiting(), 10, 'the others still wait')
+    await bystander.unlock()
+    await stuck
+  })
+
+  test('a beat reads no assignment that a living node holds', async () => {
+    await using stage = await NodeStage.open('a', 'b', 'dead', 'buried')
+    await stage.bystander.query(
+      `INSERT INTO assignments (instance, node, epoch, since)
+       SELECT 'i' || n, (ARRAY['a', 'b'])[1 + n % 2], n, 1 FROM generate_series(1, 5000) n`,
+    )
+    for (const id of ['dead', 'buried']) await stage.nodes.end(id, at)
+    for (const table of ['assignments', 'nodes']) await stage.bystander.query(`VACUUM ANALYZE ${table}`)
+    await using other = await newDatabase('postgres')
+    const [beat = ''] = (await recordStatements(other.location)).get('NodeStore.beat') ?? []
+    const [found] = await stage.bystander.query(
+      `EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ${beat.replaceAll(/\$\d+/g, "'a'")}`,
+    )
+    const plan = JSON.stringify(found?.['QUERY PLAN'])
+    assert.match(plan, /"Relation Name":"assignments"/)
+    const counts = plan.matchAll(/"(?:Actual Rows|Rows Removed by \w+)":([\d.]+)/g)
+    const most = Math.max(...[...counts].map(([, count]) => Number(count)))
+    assert.ok(most < 100, `a step of the plan reads ${most} rows`)
   })
 
   test('a beat tells of changed settings, and counts the free instances without those in quarantine', async () => {

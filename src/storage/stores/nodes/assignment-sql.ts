@@ -21,11 +21,12 @@ export const newEpoch = sql<number>`nextval('assignment_epoch')`
 export const isFree = sql<boolean>`(quarantined_at IS NULL
   AND (node IS NULL OR node IN (SELECT id FROM nodes WHERE state = 'dead')))`
 
-/** The same as a number, each half by its index: every beat asks for it. */
+/** The same as a number. Every beat asks for it, so it reads no assignment that a living node holds. */
 export const freeCount = sql<number>`
   (SELECT count(*) FROM assignments WHERE node IS NULL AND quarantined_at IS NULL)
-  + (SELECT count(*) FROM nodes JOIN assignments ON assignments.node = nodes.id
-     WHERE nodes.state = 'dead' AND quarantined_at IS NULL)`
+  + (SELECT count(*) FROM nodes AS dead JOIN assignments ON assignments.node = dead.id
+     WHERE dead.state = 'dead' AND quarantined_at IS NULL
+       AND (SELECT min(instance) FROM assignments AS any_left WHERE any_left.node = dead.id) IS NOT NULL)`
 
 /** Crashes count together when the next one comes within this time. */
 const crashWindowMs = 600_000
@@ -128,8 +129,7 @@ export const liveMoves = sql<{ instance: InstanceName; from_node: NodeId; to_nod
 /** `node` is null when no node holds the instance. */
 export type HeldOrFree = Pick<Assignment, 'instance' | 'node' | 'epoch'>
 
-const isHeld = ({ instance, node, epoch }: Hold) =>
-  sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
+const isHeld = ({ instance, node, epoch }: Hold) => sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
 
 /** A taker that is not active leaves the instance without an owner. */
 export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<AssignmentRow>`

@@ -10,8 +10,7 @@ import type { NodesTable } from '../../schema/nodes.ts'
 import { asQuery, draining, emptying, freeCount } from './assignment-sql.ts'
 
 type BeatRow = Pick<BeatAnswer, 'mine' | 'settings' | 'now' | 'free'> & { version: number | null; agreed: number } & (
-    | Selectable<NodesTable>
-    | { id: null }
+    Selectable<NodesTable> | { id: null }
   )
 
 export class NodeStore implements NodeTable {
@@ -66,7 +65,7 @@ export class NodeStore implements NodeTable {
       asQuery(
         this.#database,
         sql`WITH gone AS (
-          DELETE FROM nodes WHERE state = 'dead' AND ended_at < ${before}
+          DELETE FROM nodes WHERE ended_at < ${before}
             AND NOT EXISTS (SELECT 1 FROM assignments WHERE node = nodes.id)
           RETURNING id
         ), stale AS (
@@ -119,7 +118,17 @@ function beating({ now }: Database, id: NodeId) {
 function seenIn(rows: readonly BeatRow[], own: NodeId): SeenNode[] {
   return rows.flatMap((row) => {
     if (row.id === null || (row.id === own && row.mine === null)) return []
-    const { id, name, address, build, protocol, state, capacity, joined_at: joinedAt, settings_hash: settingsHash } = row
+    const {
+      id,
+      name,
+      address,
+      build,
+      protocol,
+      state,
+      capacity,
+      joined_at: joinedAt,
+      settings_hash: settingsHash,
+    } = row
     const beat = row.id === own && row.mine !== null ? row.mine : row.beat
     return { id, name, address, build, protocol, settingsHash, capacity, state, beat, joinedAt }
   })
