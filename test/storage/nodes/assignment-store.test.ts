@@ -191,6 +191,22 @@ describe('assignment store', { skip: withoutPostgres }, () => {
     assert.deepEqual(await stage.assignments.place([{ instance: 'x', node: 'b' }], at), [])
   })
 
+  test('a free instance is quarantined unless it got an owner meanwhile, also when its burial left it out', async () => {
+    await using stage = await NodeStage.open('a', 'b')
+    for (const name of ['x', 'y', 'z']) await stage.create(name, 'a')
+    await stage.locker.hold(`SELECT 1 FROM assignments WHERE instance = 'z' FOR SHARE`)
+    await stage.nodes.bury(await stage.seen('a'), [], at)
+    await stage.locker.release()
+    const [x, y, z] = await stage.assignments.all()
+    assert.ok(x && y && z)
+    await stage.assignments.place([{ instance: 'y', node: 'b' }], at)
+    assert.equal(await stage.assignments.quarantine({ ...x, epoch: x.epoch - 1 }, at), false)
+    assert.equal(await stage.assignments.quarantine(x, at), true)
+    assert.equal(await stage.assignments.quarantine(y, at), false)
+    assert.equal(await stage.assignments.quarantine(z, at), true)
+    assert.deepEqual(await stage.owners(), { x: null, y: 'b', z: null })
+  })
+
   test('a released instance belongs to the node that released it, and its crashes are forgotten', async () => {
     await using stage = await NodeStage.open('a', 'b', 'c')
     await stage.create('x', 'a')

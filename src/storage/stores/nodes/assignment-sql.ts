@@ -7,7 +7,7 @@
 import { sql } from 'kysely'
 import type { Compilable, RawBuilder, Selectable } from 'kysely'
 import type { Hold, NodeId } from '../../../core/nodes/hold.ts'
-import type { Move, Placement } from '../../../core/nodes/node.ts'
+import type { Assignment, Move, Placement } from '../../../core/nodes/node.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import type { AssignmentsTable } from '../../schema/nodes.ts'
@@ -119,8 +119,7 @@ export const liveMoves = sql<{ instance: InstanceName; from_node: NodeId; to_nod
     JOIN nodes AS taker ON taker.id = moves.to_node AND taker.state = 'active'
   ORDER BY moves.asked_at, moves.instance`
 
-const isHeld = ({ instance, node, epoch }: Hold) =>
-  sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
+const isHeld = ({ instance, node, epoch }: Hold) => sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
 
 /** A taker that is not active leaves the instance without an owner. */
 export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<AssignmentRow>`
@@ -134,10 +133,16 @@ export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<Assignme
   ), ${tell(sql`SELECT node FROM moved`)}
   ${changed}`
 
-export const quarantining = (hold: Hold, now: number) => sql<AssignmentRow>`
+type Held = Pick<Assignment, 'instance' | 'node' | 'epoch'>
+
+/** An instance that is free is guarded by its epoch alone: its owner died of it. */
+const isStill = ({ instance, node, epoch }: Held) =>
+  node === null ? sql`instance = ${instance} AND epoch = ${epoch} AND ${isFree}` : isHeld({ instance, node, epoch })
+
+export const quarantining = (held: Held, now: number) => sql<AssignmentRow>`
   WITH moved AS (
     UPDATE assignments SET node = NULL, epoch = ${newEpoch}, since = ${now}, quarantined_at = ${now}
-    WHERE ${isHeld(hold)} RETURNING *
+    WHERE ${isStill(held)} RETURNING *
   ), dropped AS (
     DELETE FROM moves WHERE instance IN (SELECT instance FROM moved)
   )

@@ -57,8 +57,8 @@ export class AssignmentStore implements AssignmentTable {
     return row && toAssignment(row)
   }
 
-  async quarantine(hold: Hold, now: number): Promise<boolean> {
-    const rows = await this.#database.writeReturning(asQuery(this.#database, quarantining(hold, now)))
+  async quarantine(held: Pick<Assignment, 'instance' | 'node' | 'epoch'>, now: number): Promise<boolean> {
+    const rows = await this.#database.writeReturning(asQuery(this.#database, quarantining(held, now)))
     return rows.length === 1
   }
 
