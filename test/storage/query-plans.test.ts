@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { engines, newDatabase } from '../harness/databases.ts'
+import { engines, newDatabase, withoutPostgres } from '../harness/databases.ts'
 import { openPlanner } from './harness/planner.ts'
 import { recordStatements } from './harness/recorded-statements.ts'
 
@@ -43,6 +43,7 @@ const allowed: Readonly<Record<string, string>> = {
   'DeliveryStore.list': 'reads the newest of the instance in the order of the index, up to a limit',
   'UsageStore.totals': 'sums everything up for the public page, which keeps the result for a while',
   'InboxStore.counts': 'counts what waits for the helpdesk',
+  'WaitingStore.counts': 'counts what waits for the helpdesk, for an overview with instances of other nodes',
   'InboxStore.dropOrphans': 'looks through what waits for the helpdesk, once an hour',
   'BridgedStore.chats': 'reads all chats of the instance, once for each import of all chats',
   'PeopleStore.countNamed': 'counts the named people of an instance, once for each import of the address book',
@@ -115,4 +116,17 @@ test('the rows of a chat, a job or a piece of work are found by the index that i
       assert.ok(indexes.includes(index), `${name} uses ${indexes.join()}`)
     }
   }
+})
+
+test('a beat reads only the assignments that no living node holds', { skip: withoutPostgres }, async () => {
+  await using opened = await newDatabase('postgres')
+  const { location } = opened
+  const beat = (await recordStatements(location)).get('NodeStore.beat') ?? []
+  await using planner = await openPlanner(location)
+  const reads = (await Promise.all(beat.map((statement) => planner.plan(statement)))).flat()
+  const ofAssignments = reads.filter(({ table }) => table === 'assignments')
+  assert.deepEqual(
+    ofAssignments.map(({ isWhole }) => isWhole),
+    [false, false],
+  )
 })

@@ -113,9 +113,12 @@ export class NodeScene {
     return this.#stage.nodes.bury({ id: this.#id(node), beat: 0 }, placements, at)
   }
 
+  /** The last statement waits for holdVersions(), as other changes do. */
   async #isMade(statements: readonly Statement[]): Promise<boolean> {
+    const { database } = this.#stage
+    const version = database.query.selectFrom('node_versions').select('node').where('node', '=', this.#id('c'))
     try {
-      await this.#stage.database.write(...statements)
+      await database.write(...statements, version.forUpdate())
       return true
     } catch (error) {
       const { failure } = error as { failure?: unknown }

@@ -125,10 +125,9 @@ describe('steps of the record of an instance', { skip: withoutPostgres }, () => 
     await assert.rejects(create('x', 'b'), refused)
     await assert.rejects(create('x', 'stranger'), refused)
     await create('x', 'a')
-    await assert.rejects(
-      stage.database.write(...assignmentInsert(stage.database, 'x', 'a', at)),
-      { failure: 'constraint' },
-    )
+    await assert.rejects(stage.database.write(...assignmentInsert(stage.database, 'x', 'a', at)), {
+      failure: 'constraint',
+    })
     assert.deepEqual(await stage.owners(), { x: 'a' })
   })
 

@@ -26,7 +26,10 @@ describe('assignment store', { skip: withoutPostgres }, () => {
     assert.ok(epochs.every((epoch) => epoch > before) && new Set(epochs).size === 2, `epochs ${epochs.join()}`)
     assert.deepEqual(await stage.versions(), { a: 1, b: 1, c: 0 })
     assert.deepEqual(await stage.assignments.heldBy('a'), [placed.find(({ instance }) => instance === 'x')])
-    assert.deepEqual((await stage.assignments.free()).map(({ instance }) => instance), ['z'])
+    assert.deepEqual(
+      (await stage.assignments.free()).map(({ instance }) => instance),
+      ['z'],
+    )
   })
 
   test('only what is free and known is placed, and only at active nodes', async () => {
@@ -54,8 +57,24 @@ describe('assignment store', { skip: withoutPostgres }, () => {
       at,
     )
     await stage.locker.release()
-    assert.deepEqual(placed.map(({ instance }) => instance), ['z'])
+    assert.deepEqual(
+      placed.map(({ instance }) => instance),
+      ['z'],
+    )
     assert.deepEqual(await stage.owners(), { x: null, y: 'b', z: 'a' })
+  })
+
+  test('a taker that is being buried is left out, and the placement at the others does not wait', async () => {
+    await using stage = await NodeStage.open('a', 'b')
+    for (const name of ['x', 'y']) await stage.createFree(name)
+    await stage.locker.hold(`SELECT 1 FROM nodes WHERE id = 'b' FOR UPDATE`)
+    const placements = [
+      { instance: 'x', node: 'a' },
+      { instance: 'y', node: 'b' },
+    ]
+    assert.equal((await stage.assignments.place(placements, at)).length, 1)
+    await stage.locker.release()
+    assert.deepEqual(await stage.owners(), { x: 'a', y: null })
   })
 
   test('of many placements at once each instance has one owner, and each taker is told', async () => {
@@ -71,13 +90,22 @@ describe('assignment store', { skip: withoutPostgres }, () => {
         ),
       ),
     )
-    assert.deepEqual(placed.flat().map(({ instance }) => instance).sort(), [...names].sort())
+    assert.deepEqual(
+      placed
+        .flat()
+        .map(({ instance }) => instance)
+        .sort(),
+      [...names].sort(),
+    )
     for (const assignment of placed.flat()) {
       assert.deepEqual(await stage.assignments.find(assignment.instance), assignment)
     }
     const told = nodes.map((node) => placed.filter((round) => round.some((each) => each.node === node)).length)
     const versions = await stage.versions()
-    assert.deepEqual(nodes.map((node) => versions[node]), told)
+    assert.deepEqual(
+      nodes.map((node) => versions[node]),
+      told,
+    )
   })
 
   test('a wish is for an instance that the giver holds and for an active taker; the giver is told', async () => {

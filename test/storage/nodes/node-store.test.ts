@@ -86,7 +86,13 @@ describe('node store', { skip: withoutPostgres }, () => {
     await stage.nodes.beat('a')
     assert.equal(await stage.nodes.bury(seen, [{ instance: 'x', node: 'b' }], at), false)
     assert.equal(await stage.mayWrite(hold), true)
-    assert.deepEqual([await stage.versions(), await stage.states()], [{ a: 0, b: 0 }, { a: 'active', b: 'active' }])
+    assert.deepEqual(
+      [await stage.versions(), await stage.states()],
+      [
+        { a: 0, b: 0 },
+        { a: 'active', b: 'active' },
+      ],
+    )
   })
 
   test('a beat that is under way when the node is buried saves it', async () => {
@@ -110,7 +116,10 @@ describe('node store', { skip: withoutPostgres }, () => {
     assert.deepEqual(answers.filter(Boolean), [true])
     const taker = (await stage.assignments.find('x'))?.node
     assert.deepEqual(await stage.owners(), { x: taker, y: taker, z: taker })
-    assert.deepEqual((await stage.assignments.all()).map(({ crashes }) => crashes), [1, 1, 1])
+    assert.deepEqual(
+      (await stage.assignments.all()).map(({ crashes }) => crashes),
+      [1, 1, 1],
+    )
   })
 
   test('an instance that a transaction locks is left out of a burial; the others move, and it is free afterwards', async () => {
@@ -120,7 +129,10 @@ describe('node store', { skip: withoutPostgres }, () => {
     const placements = ['x', 'y', 'z'].map((instance) => ({ instance, node: 'b' }))
     assert.equal(await stage.nodes.bury(await stage.seen('a'), placements, at), true)
     assert.deepEqual(await stage.owners(), { x: 'b', y: null, z: 'b' })
-    assert.deepEqual((await stage.assignments.free()).map(({ instance }) => instance), ['y'])
+    assert.deepEqual(
+      (await stage.assignments.free()).map(({ instance }) => instance),
+      ['y'],
+    )
     assert.equal((await stage.nodes.beat('b')).free, 1)
     assert.deepEqual(await stage.assignments.heldBy('a'), [])
     assert.deepEqual(await stage.assignments.place(placements, at), [], 'it is still locked')
@@ -172,10 +184,13 @@ describe('node store', { skip: withoutPostgres }, () => {
       ],
       at,
     )
-    assert.deepEqual(placed.map(({ crashes, crashedAt }) => [crashes, crashedAt]), [
-      [0, null],
-      [0, null],
-    ])
+    assert.deepEqual(
+      placed.map(({ crashes, crashedAt }) => [crashes, crashedAt]),
+      [
+        [0, null],
+        [0, null],
+      ],
+    )
     const ended = stage.database.query.selectFrom('nodes').select('ended_at').where('id', '=', 'a')
     assert.deepEqual(await stage.database.read(ended), [{ ended_at: at }])
   })
@@ -190,7 +205,10 @@ describe('node store', { skip: withoutPostgres }, () => {
     assert.deepEqual([await stage.assignments.moves(), (await stage.versions())['b']], [[], 2])
     assert.deepEqual(await stage.assignments.place([{ instance: 'z', node: 'a' }], at), [])
     assert.equal(await stage.mayWrite(hold), true)
-    assert.deepEqual((await stage.nodes.beat('a')).nodes.map(({ state }) => state), ['draining', 'active'])
+    assert.deepEqual(
+      (await stage.nodes.beat('a')).nodes.map(({ state }) => state),
+      ['draining', 'active'],
+    )
     await stage.nodes.end('b', at)
     await stage.nodes.drain('b')
     assert.deepEqual(await stage.states(), { a: 'draining', b: 'dead' })
@@ -198,14 +216,22 @@ describe('node store', { skip: withoutPostgres }, () => {
 
   test('the end of a node drops the wishes from it and for it, and tells the givers', async () => {
     await using stage = await NodeStage.open('a', 'b', 'c')
-    for (const [instance, node] of [['x', 'a'], ['y', 'b'], ['z', 'b']] as const) await stage.create(instance, node)
+    for (const [instance, node] of [
+      ['x', 'a'],
+      ['y', 'b'],
+      ['z', 'b'],
+    ] as const)
+      await stage.create(instance, node)
     await stage.assignments.wish([
       { instance: 'x', from: 'a', to: 'b', askedAt: at },
       { instance: 'y', from: 'b', to: 'a', askedAt: at },
       { instance: 'z', from: 'b', to: 'c', askedAt: at },
     ])
     await stage.nodes.bury(await stage.seen('a'), [], at)
-    assert.deepEqual((await stage.assignments.moves()).map(({ instance }) => instance), ['z'])
+    assert.deepEqual(
+      (await stage.assignments.moves()).map(({ instance }) => instance),
+      ['z'],
+    )
     assert.deepEqual(await stage.bystander.query('SELECT instance FROM moves'), [{ instance: 'z' }])
     assert.equal((await stage.versions())['b'], 2)
   })
@@ -223,6 +249,9 @@ describe('node store', { skip: withoutPostgres }, () => {
   test('a node has another capacity', async () => {
     await using stage = await NodeStage.open('a', 'b')
     await stage.nodes.setCapacity('a', 75)
-    assert.deepEqual((await stage.nodes.beat('b')).nodes.map(({ capacity }) => capacity), [75, 100])
+    assert.deepEqual(
+      (await stage.nodes.beat('b')).nodes.map(({ capacity }) => capacity),
+      [75, 100],
+    )
   })
 })

@@ -21,6 +21,12 @@ export const newEpoch = sql<number>`nextval('assignment_epoch')`
 export const isFree = sql<boolean>`(quarantined_at IS NULL
   AND (node IS NULL OR node IN (SELECT id FROM nodes WHERE state = 'dead')))`
 
+/** The same as a number, each half by its index: every beat asks for it. */
+export const freeCount = sql<number>`
+  (SELECT count(*) FROM assignments WHERE node IS NULL AND quarantined_at IS NULL)
+  + (SELECT count(*) FROM nodes JOIN assignments ON assignments.node = nodes.id
+     WHERE nodes.state = 'dead' AND quarantined_at IS NULL)`
+
 /** Crashes count together when the next one comes within this time. */
 const crashWindowMs = 600_000
 

@@ -7,7 +7,7 @@ import type { BeatAnswer, NewNode, NodeTable, Placement, SeenNode } from '../../
 import type { Database } from '../../database.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
 import type { NodesTable } from '../../schema/nodes.ts'
-import { asQuery, draining, emptying, isFree } from './assignment-sql.ts'
+import { asQuery, draining, emptying, freeCount } from './assignment-sql.ts'
 
 type BeatRow = Pick<BeatAnswer, 'mine' | 'settings' | 'now' | 'free'> & { version: number | null; agreed: number } & (
     | Selectable<NodesTable>
@@ -110,7 +110,7 @@ function beating({ now }: Database, id: NodeId) {
     SELECT nodes.*, (SELECT beat FROM me) AS mine,
       (SELECT version FROM node_versions WHERE node = ${id}) AS version,
       cluster.settings, cluster.protocol AS agreed, ${now} AS now,
-      (SELECT count(*) FROM assignments WHERE ${isFree}) AS free
+      (${freeCount}) AS free
     FROM cluster LEFT JOIN nodes ON nodes.state <> 'dead'
     ORDER BY nodes.id COLLATE "C"`
 }
