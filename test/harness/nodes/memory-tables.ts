@@ -1,6 +1,6 @@
 // The tables of nodes and assignments in memory, with the guards of the real ones. Each call is one commit.
 
-import type { Hold, NodeId } from '../../../src/core/nodes/hold.ts'
+import type { NodeId } from '../../../src/core/nodes/hold.ts'
 import type { Assignment, AssignmentTable, Move, NodeTable, Placement, SeenNode } from '../../../src/core/nodes/node.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import type { NodeTables } from './node-tables.ts'
@@ -140,7 +140,7 @@ export class MemoryTables implements NodeTables {
     return [...this.#rows.values()].filter(isMeant).map((row) => ({ ...row }))
   }
 
-  #isCurrent({ instance, node, epoch }: Hold): boolean {
+  #isCurrent({ instance, node, epoch }: Pick<Assignment, 'instance' | 'node' | 'epoch'>): boolean {
     const row = this.#rows.get(instance)
     return row?.node === node && row.epoch === epoch
   }
