@@ -48,7 +48,8 @@ describe('a database of an earlier build', { skip: withoutPostgres }, () => {
     await run(
       `INSERT INTO assignments (instance, node, epoch, since) VALUES ('kept', 'a', 5, 1), ('deleted', 'a', 6, 1)`,
     )
-    await takeOverRows(database, (await new LeaseStore(database).acquire('test', 600_000)) ?? 0)
+    const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
+    await takeOverRows(database, { node: 'test', epoch })
     const found = await new AssignmentStore(database).all()
     assert.deepEqual(
       found.map(({ instance, node }) => [instance, node]),
@@ -74,7 +75,7 @@ test(
     await nodes.bury(await stage.seen('b'), [], at)
     const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
     await database.write(database.query.updateTable('lease').set({ backup_at: at }))
-    await new RestoredStore(database, () => epoch).prepare(at + 1)
+    await new RestoredStore(database, () => ({ node: 'test', epoch })).prepare(at + 1)
     assert.equal(await stage.mayWrite(hold), false)
     assert.equal((await nodes.beat('a')).mine, null)
     for (const table of ['nodes', 'node_versions', 'moves']) {

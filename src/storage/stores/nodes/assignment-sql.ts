@@ -125,7 +125,11 @@ export const liveMoves = sql<{ instance: InstanceName; from_node: NodeId; to_nod
     JOIN nodes AS taker ON taker.id = moves.to_node AND taker.state = 'active'
   ORDER BY moves.asked_at, moves.instance`
 
-const isHeld = ({ instance, node, epoch }: Hold) => sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
+/** `node` is null when no node holds the instance. */
+export type HeldOrFree = Pick<Assignment, 'instance' | 'node' | 'epoch'>
+
+const isHeld = ({ instance, node, epoch }: Hold) =>
+  sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
 
 /** A taker that is not active leaves the instance without an owner. */
 export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<AssignmentRow>`
@@ -139,16 +143,12 @@ export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<Assignme
   ), ${tell(sql`SELECT node FROM moved`)}
   ${changed}`
 
-type Held = Pick<Assignment, 'instance' | 'node' | 'epoch'>
-
-/** An instance that is free is guarded by its epoch alone: its owner died of it. */
-const isStill = ({ instance, node, epoch }: Held) =>
-  node === null ? sql`instance = ${instance} AND epoch = ${epoch} AND ${isFree}` : isHeld({ instance, node, epoch })
-
-export const quarantining = (held: Held, now: number) => sql<AssignmentRow>`
+/** An instance that kills its nodes is mostly free when that is seen. */
+export const quarantining = ({ instance, node, epoch }: HeldOrFree, now: number) => sql<AssignmentRow>`
   WITH moved AS (
     UPDATE assignments SET node = NULL, epoch = ${newEpoch}, since = ${now}, quarantined_at = ${now}
-    WHERE ${isStill(held)} RETURNING *
+    WHERE ${node === null ? sql`instance = ${instance} AND epoch = ${epoch} AND ${isFree}` : isHeld({ instance, node, epoch })}
+    RETURNING *
   ), dropped AS (
     DELETE FROM moves WHERE instance IN (SELECT instance FROM moved)
   )

@@ -6,7 +6,7 @@ import type { Hold, NodeId } from '../../../core/nodes/hold.ts'
 import type { Assignment, AssignmentTable, Move, Placement } from '../../../core/nodes/node.ts'
 import type { Database } from '../../database.ts'
 import { asQuery, handingOver, isFree, liveMoves, placing, quarantining, releasing, wishing } from './assignment-sql.ts'
-import type { AssignmentRow } from './assignment-sql.ts'
+import type { AssignmentRow, HeldOrFree } from './assignment-sql.ts'
 
 export class AssignmentStore implements AssignmentTable {
   readonly #database: Database
@@ -57,8 +57,8 @@ export class AssignmentStore implements AssignmentTable {
     return row && toAssignment(row)
   }
 
-  async quarantine(held: Pick<Assignment, 'instance' | 'node' | 'epoch'>, now: number): Promise<boolean> {
-    const rows = await this.#database.writeReturning(asQuery(this.#database, quarantining(held, now)))
+  async quarantine(hold: HeldOrFree, now: number): Promise<boolean> {
+    const rows = await this.#database.writeReturning(asQuery(this.#database, quarantining(hold, now)))
     return rows.length === 1
   }
 
