@@ -25,11 +25,12 @@ export class LookSchedule {
   #lookedAt = -Infinity
   #isBusy = false
 
-  /** When a node joined, drained or died; the first view counts as such a change. On the scale of `at`. */
-  get changedAt(): number {
-    return this.#changedAt
+  /** How long ago a node joined, drained or died. The first view counts as such a change. */
+  quietFor(at: number): number {
+    return at - this.#changedAt
   }
 
+  /** `at` is on a scale that never goes back. */
   note({ id, nodes, free }: BeatView, at: number): Duty {
     const members = nodes.map((node) => `${node.id} ${node.state}`).join()
     if (members !== this.#members) this.#changedAt = at
@@ -39,7 +40,7 @@ export class LookSchedule {
     return this.#isDue(nodes, free, at) ? 'plan' : 'none'
   }
 
-  /** `isBusy` when the look found something to do: the next one comes soon. */
+  /** `isBusy` when the look found something to do or to wait for: the next one comes soon. */
   noteLook(nodes: readonly SeenNode[], at: number, isBusy: boolean): void {
     this.#shape = shapeOf(nodes)
     this.#lookedAt = at

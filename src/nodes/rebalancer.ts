@@ -4,7 +4,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { NodeId } from '../core/nodes/hold.ts'
-import type { AssignmentTable, SeenNode } from '../core/nodes/node.ts'
+import type { AssignmentTable, Move, SeenNode } from '../core/nodes/node.ts'
 import type { Peers } from '../core/nodes/peers.ts'
 import type { Activity, PlacementPlan, PlacementView } from '../core/nodes/placement.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -12,8 +12,9 @@ import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import { Ticker } from '../lib/ticker.ts'
 import { LookSchedule } from './look-schedule.ts'
-import type { BeatView } from './look-schedule.ts'
+import type { BeatView, Duty } from './look-schedule.ts'
 import { planPlacement } from './placement/plan-placement.ts'
+import { isWithin } from './placement/within.ts'
 
 type Deps = {
   assignments: Pick<AssignmentTable, 'all' | 'moves' | 'place' | 'wish' | 'dropWish' | 'quarantine'>
@@ -65,23 +66,25 @@ export class Rebalancer {
   async #work(): Promise<void> {
     const view = this.#deps.view()
     if (view === undefined) return
-    const duty = this.#schedule.note(view, this.#deps.clock.now())
+    const duty = this.#schedule.note(view, this.#deps.clock.monotonic())
     if (duty === 'none') return
-    const plan = await this.#plan(view)
-    const isBusy = [plan.place, plan.wish, plan.drop, plan.quarantine].some((part) => part.length > 0)
-    this.#schedule.noteLook(view.nodes, this.#deps.clock.now(), isBusy)
-    if (isBusy) this.#deps.log.info(countsOf(plan), 'instances are placed')
+    const moves = await this.#deps.assignments.moves()
+    const plan = dutiesOf(duty, await this.#plan(view, moves))
+    const isChange = [plan.place, plan.wish, plan.drop, plan.quarantine].some((part) => part.length > 0)
+    this.#schedule.noteLook(view.nodes, this.#deps.clock.monotonic(), isChange || moves.length > 0)
+    if (isChange) this.#deps.log.info(countsOf(plan), 'instances are placed')
     await this.#place(plan, view)
-    if (duty === 'plan') await this.#carryOut(plan, view)
+    await this.#carryOut(plan, view)
   }
 
-  async #plan({ nodes }: BeatView): Promise<PlacementPlan> {
+  async #plan({ nodes }: BeatView, moves: readonly Move[]): Promise<PlacementPlan> {
     const { assignments, activities, clock, startCell } = this.#deps
-    const [all, moves] = await Promise.all([assignments.all(), assignments.moves()])
+    const all = await assignments.all()
     const now = clock.now()
-    for (const [instance, askedAt] of this.#asked) if (now - askedAt > rememberMs) this.#asked.delete(instance)
+    const changedAt = now - this.#schedule.quietFor(clock.monotonic())
+    for (const [instance, askedAt] of this.#asked) if (!isWithin(rememberMs, askedAt, now)) this.#asked.delete(instance)
     const view: PlacementView = {
-      ...{ now, nodes, assignments: all, moves, changedAt: this.#schedule.changedAt, asked: this.#asked },
+      ...{ now, nodes, assignments: all, moves, changedAt, asked: this.#asked },
       ...{ activityOf: () => undefined, hasCells: startCell !== undefined },
     }
     const plan = planPlacement(view)
@@ -129,9 +132,9 @@ export class Rebalancer {
   /** One at a time, and not again at once when it does not join. */
   #startCell(): void {
     const { clock, log, startCell } = this.#deps
-    if (startCell === undefined || clock.now() < this.#noCellBefore) return
+    if (startCell === undefined || clock.monotonic() < this.#noCellBefore) return
     this.#noCellBefore = Infinity
-    const pause = () => (this.#noCellBefore = clock.now() + cellPauseMs)
+    const pause = () => (this.#noCellBefore = clock.monotonic() + cellPauseMs)
     startCell().then(
       () => (this.#noCellBefore = -Infinity),
       (err: unknown) => {
@@ -140,6 +143,10 @@ export class Rebalancer {
       },
     )
   }
+}
+
+function dutiesOf(duty: Duty, plan: PlacementPlan): PlacementPlan {
+  return duty === 'plan' ? plan : { place: plan.place, wish: [], drop: [], quarantine: [], startCell: false }
 }
 
 function countsOf({ place, wish, drop, quarantine }: PlacementPlan) {

@@ -4,13 +4,14 @@ import type { Assignment } from '../../core/nodes/node.ts'
 import type { PlacementView } from '../../core/nodes/placement.ts'
 import { compareText } from './cluster.ts'
 import { isSuspect } from './suspects.ts'
+import { isWithin } from './within.ts'
 
 /** An instance that was asked to move rests this long. */
 const restMs = 10 * 60_000
 
 export function isResting({ instance }: Assignment, { asked, now }: PlacementView): boolean {
   const askedAt = asked.get(instance)
-  return askedAt !== undefined && now - askedAt < restMs
+  return askedAt !== undefined && isWithin(restMs, askedAt, now)
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Assignment, Move, Placement, SeenNode } from '../../core/nodes/nod
 import type { PlacementPlan, PlacementView } from '../../core/nodes/placement.ts'
 import type { Cluster } from './cluster.ts'
 import { findKiller, findLastQuarantine, isAccused, isSuspect, isVerdictDue } from './suspects.ts'
+import { isWithin } from './within.ts'
 
 type CellPlan = Pick<PlacementPlan, 'place' | 'wish' | 'quarantine' | 'startCell'>
 
@@ -83,7 +84,7 @@ function isOnTrial(view: PlacementView, cluster: Cluster, cell: SeenNode, lastQu
 }
 
 function isStillTried({ since, crashes }: Assignment, now: number): boolean {
-  return now - since < Math.min(longestTrialMs, firstTrialMs * 2 ** (crashes - 3))
+  return isWithin(Math.min(longestTrialMs, firstTrialMs * 2 ** (crashes - 3)), since, now)
 }
 
 /** Ten suspects go to the fullest of these cells, unless others came to it just now. */
@@ -94,7 +95,8 @@ function planBatch(
   cells: readonly SeenNode[],
 ): Placement[] {
   const [cell] = [...cells].sort((one, other) => cluster.countOf(other.id) - cluster.countOf(one.id))
-  if (cell === undefined || cluster.heldBy(cell.id).some(({ since }) => view.now - since < batchEveryMs)) return []
+  if (cell === undefined || cluster.heldBy(cell.id).some(({ since }) => isWithin(batchEveryMs, since, view.now)))
+    return []
   return suspects.slice(0, batchSize).map(({ instance }) => ({ instance, node: cell.id }))
 }
 

@@ -8,6 +8,7 @@ import { Cluster, isPossible } from './cluster.ts'
 import { planLeaving } from './leaving.ts'
 import { planRebalancing } from './rebalancing.ts'
 import { isSuspect, isSuspectAfterDeath } from './suspects.ts'
+import { isWithin } from './within.ts'
 
 const mostUnderWay = 8
 
@@ -16,7 +17,7 @@ const wishMs = 60_000
 
 export function planPlacement(view: PlacementView): PlacementPlan {
   const cluster = new Cluster(view)
-  const kept = view.moves.filter((move) => view.now - move.askedAt < wishMs && isPossible(cluster, move))
+  const kept = view.moves.filter((move) => isWithin(wishMs, move.askedAt, view.now) && isPossible(cluster, move))
   for (const move of kept) cluster.count(move)
   const ordinary = cluster.free.filter((each) => !(view.hasCells && isSuspect(each, view.now)))
   const placed = spread(ordinary, cluster)

@@ -9,6 +9,7 @@ import type { NodeId } from '../../core/nodes/hold.ts'
 import type { PlacementView } from '../../core/nodes/placement.ts'
 import { candidatesOf, isResting } from './candidates.ts'
 import type { Cluster } from './cluster.ts'
+import { isWithin } from './within.ts'
 
 /** After a node joined, drained or died. Another one may follow, as in an upgrade. */
 const quietMs = 30_000
@@ -18,8 +19,8 @@ const tolerance = 0.1
 const leastDifference = 2
 
 export function planRebalancing(view: PlacementView, cluster: Cluster, most: number): Move[] {
-  if (view.now - view.changedAt < quietMs) return []
-  const startsNow = [...view.asked.values()].filter((askedAt) => view.now - askedAt < 1000).length
+  if (isWithin(quietMs, view.changedAt, view.now)) return []
+  const startsNow = [...view.asked.values()].filter((askedAt) => isWithin(1000, askedAt, view.now)).length
   const limit = Math.min(most, startsPerSecond - startsNow)
   const candidates = new Map<NodeId, Assignment[]>()
   const moves: Move[] = []

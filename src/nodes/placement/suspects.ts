@@ -5,6 +5,7 @@
 // that holds nothing else. Those that were in a cell which died are accused.
 
 import type { Assignment } from '../../core/nodes/node.ts'
+import { isWithin } from './within.ts'
 
 /** After this time without a death the deaths are forgotten. */
 const memoryMs = 10 * 60_000
@@ -18,7 +19,7 @@ const accusedCrashes = 3
 /** An instance that no node holds cannot show that it does no harm, so nothing is forgotten meanwhile. */
 function crashesOf({ node, since, crashes, crashedAt }: Assignment, now: number): number {
   if (crashedAt === null) return 0
-  return node === null || now - Math.max(since, crashedAt) < memoryMs ? crashes : 0
+  return node === null || isWithin(memoryMs, Math.max(since, crashedAt), now) ? crashes : 0
 }
 
 export function isSuspect(assignment: Assignment, now: number): boolean {
@@ -48,5 +49,5 @@ export function findKiller(accused: readonly Assignment[], assignments: readonly
 
 /** Until then another death may follow that shows a cause outside. */
 export function isVerdictDue({ crashedAt }: Assignment, now: number): boolean {
-  return now - (crashedAt ?? now) >= coincidenceMs
+  return crashedAt !== null && !isWithin(coincidenceMs, crashedAt, now)
 }

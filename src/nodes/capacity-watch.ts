@@ -1,0 +1,58 @@
+// A slow node gives itself a lower capacity, so that instances move away from it before the others take it for dead.
+
+import type { NodeId } from '../core/nodes/hold.ts'
+import type { NodeTable } from '../core/nodes/node.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { Ticker } from '../lib/ticker.ts'
+import { capacityAfter, noteSample, quick } from './placement/capacity.ts'
+import type { LoadSample } from './placement/capacity.ts'
+
+type Deps = {
+  nodes: Pick<NodeTable, 'setCapacity'>
+  /** This node; undefined while the process is none. */
+  id: () => NodeId | undefined
+  /** The capacity with which it joins. */
+  capacity: number
+  /** How it was since the last call. */
+  sample: () => Omit<LoadSample, 'at'>
+  clock: Clock
+  log: Log
+}
+
+const everyMs = 1_000
+
+export class CapacityWatch {
+  readonly #deps: Deps
+  readonly #ticker: Ticker
+  #slowness = quick
+  /** What the table says, as far as this node knows. */
+  #stored: { id: NodeId; capacity: number } | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    const { clock, log } = deps
+    this.#ticker = new Ticker({ name: 'capacity', everyMs, work: () => this.#look(), clock, log })
+  }
+
+  start(): void {
+    this.#ticker.start()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#ticker[Symbol.asyncDispose]()
+  }
+
+  async #look(): Promise<void> {
+    const { nodes, id: ownId, capacity: base, sample, clock, log } = this.#deps
+    this.#slowness = noteSample(this.#slowness, { ...sample(), at: clock.monotonic() })
+    const capacity = capacityAfter(base, this.#slowness)
+    const id = ownId()
+    if (id === undefined) return
+    const stored = this.#stored?.id === id ? this.#stored.capacity : base
+    if (capacity === stored) return
+    await nodes.setCapacity(id, capacity)
+    this.#stored = { id, capacity }
+    log.warn({ capacity, base }, 'the capacity of this node follows its speed')
+  }
+}
