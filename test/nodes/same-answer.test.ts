@@ -137,8 +137,8 @@ test('the owner sees the headers and the address of the client, and both log the
   await requestFrom(pair.stranger.url, 'GET', '/api/instances/shop', { token, headers })
   const [seen] = pair.owner.seen
   assert.equal(seen?.ip, '127.0.0.1')
-  assert.equal(seen?.headers['x-forwarded-for'], '203.0.113.7')
-  assert.equal(seen?.headers['host'], new URL(pair.stranger.url).host)
+  assert.equal(seen.headers['x-forwarded-for'], '203.0.113.7')
+  assert.equal(seen.headers['host'], new URL(pair.stranger.url).host)
   for (const { logs } of [pair.owner, pair.stranger]) {
     const [line] = logs.withMessage('request answered')
     assert.equal(line?.['request_id'], 'r-1')
