@@ -5,7 +5,9 @@ import { test } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
 import { freePort } from '../harness/free-port.ts'
 import { requestFrom } from '../harness/http-request.ts'
+import { sendRaw } from '../harness/raw-request.ts'
 import { RawServer } from '../harness/raw-server.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { startPair, TestNode } from './harness/two-nodes.ts'
 
 const signed = { 'x-chatwoot-signature': 'sha256=abc', 'content-type': 'application/json' }
@@ -105,4 +107,16 @@ test('the refusal of the owner is the answer', async () => {
   const { status } = await post(pair.stranger.url, Buffer.alloc(6 * 1024 ** 2, 'x'))
   assert.equal(status, 413)
   assert.deepEqual(pair.stranger.stored, [])
+})
+
+test('callbacks that are on their way to an owner share a bounded memory', async () => {
+  await using pair = await startPair()
+  const bytes = 5 * 1024 ** 2
+  const head = `POST /api/instances/shop/webhook HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n{`
+  // One more than there is room for. None of them ever ends.
+  const answers = Array.from({ length: 7 }, () => sendRaw(pair.stranger.url, head).catch(() => ''))
+  const cut = () => pair.stranger.logs.withMessage('a body that came slowly was cut, because others wait')
+  await waitUntil('a body is cut, because another one waits', () => cut().length > 0)
+  pair.stranger.app.server.closeAllConnections()
+  await Promise.all(answers)
 })

@@ -2,14 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { systemClock } from '../../src/lib/clock.ts'
 import { peerRoutes, refusalHeader } from '../../src/nodes/peer-routes.ts'
-import { signatureHeaders } from '../../src/nodes/signature.ts'
+import { hashOf, NodeSignature, signatureHeaders } from '../../src/nodes/signature.ts'
 import { assertRefused } from '../harness/assertions.ts'
 import { freePort } from '../harness/free-port.ts'
 import { requestFrom } from '../harness/http-request.ts'
 import { sendRaw } from '../harness/raw-request.ts'
 import { askNode, forwardHead } from './harness/signed-request.ts'
-import { apiToken, startPair, TestNode } from './harness/two-nodes.ts'
+import { apiToken, nodeSecret, startPair, TestNode } from './harness/two-nodes.ts'
 
 const token = apiToken
 const minute = 60_000
@@ -110,6 +111,17 @@ describe('a request is refused and does nothing', () => {
     }
     assert.deepEqual([node.seen, node.told], [[], []])
   })
+})
+
+test('a node that goes on telling too much gets the refusal', async () => {
+  await using node = await start()
+  const headers = new NodeSignature(nodeSecret, systemClock).sign({
+    ...{ target: node.id, method: 'POST', path: peerRoutes.look },
+    ...{ head: '', bodyHash: hashOf('') },
+  })
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `POST ${peerRoutes.look} HTTP/1.1\r\nhost: x\r\ncontent-length: 10000\r\n${lines.join('')}\r\n`
+  assert.match(await sendRaw(node.address, head + 'x'.repeat(5000)), /^HTTP\/1.1 413 /)
 })
 
 test('a recorded request is worth nothing at another node and after a restart of this one', async () => {

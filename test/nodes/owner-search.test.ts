@@ -22,8 +22,15 @@ async function gone() {
 
 /** A node that takes the request and does to the connection what the test says. */
 async function oddNode(onRequest: (socket: Socket) => void) {
-  const server = await RawServer.start((socket) => socket.once('data', () => onRequest(socket)))
-  return { server, owner: { id: 'odd-1', address: server.url.replace(/\/$/, ''), epoch: 2 } }
+  const server = await RawServer.start((socket) => {
+    socket.once('data', () => {
+      onRequest(socket)
+    })
+  })
+  return {
+    owner: { id: 'odd-1', address: server.url.replace(/\/$/, ''), epoch: 2 },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
 }
 
 test('a node that does not hold the instance any more is asked once, and the next look finds the owner', async () => {
@@ -109,31 +116,28 @@ test('an instance in quarantine is taken by the node that was asked', async () =
 describe('a request whose outcome is unknown', () => {
   test('is not repeated when it changes something', async () => {
     await using pair = await startPair()
-    const { server, owner } = await oddNode((socket) => socket.resetAndDestroy())
-    await using _server = server
-    pair.stranger.owners.answers = [owner, owner, pair.owner.owner]
+    await using odd = await oddNode((socket) => socket.resetAndDestroy())
+    pair.stranger.owners.answers = [odd.owner, odd.owner, pair.owner.owner]
     assertRefused(await restart(pair.stranger.url), 'SERVICE_NODE_SILENT')
     assert.equal(pair.owner.seen.length, 0)
   })
 
   test('is repeated when it only reads', async () => {
     await using pair = await startPair()
-    const { server, owner } = await oddNode((socket) => socket.resetAndDestroy())
-    await using _server = server
-    pair.stranger.owners.answers = [owner, owner, pair.owner.owner]
+    await using odd = await oddNode((socket) => socket.resetAndDestroy())
+    pair.stranger.owners.answers = [odd.owner, odd.owner, pair.owner.owner]
     assert.equal((await get(pair.stranger.url)).status, 200)
   })
 })
 
 test('an answer that breaks off in the middle breaks off for the client too', async () => {
   await using pair = await startPair()
-  const { server, owner } = await oddNode((socket) => {
+  await using odd = await oddNode((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nhalf', () => {
       socket.resetAndDestroy()
     })
   })
-  await using _server = server
-  pair.stranger.owners.answers = [owner]
+  pair.stranger.owners.answers = [odd.owner]
   await assert.rejects(get(pair.stranger.url))
 })
 

@@ -8,13 +8,15 @@ import { sessionCookieName } from '../../src/http/session/session-cookie.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { requestFrom } from '../harness/http-request.ts'
 import type { RequestOptions } from '../harness/http-request.ts'
+import { sendRaw } from '../harness/raw-request.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { pieceBytes, pieceCount } from './harness/public-routes.ts'
 import { apiToken, startPair } from './harness/two-nodes.ts'
 
 const token = apiToken
 
 /** Different for every request or connection. */
-const ownHeaders = ['date', 'x-request-id', 'connection', 'keep-alive', 'transfer-encoding']
+const ownHeaders = ['date', 'x-request-id', 'connection', 'keep-alive']
 
 function comparable({ status, headers, text }: Awaited<ReturnType<typeof requestFrom>>) {
   const kept = [...headers].filter(([name]) => !ownHeaders.includes(name))
@@ -87,12 +89,36 @@ describe('a request through a node that does not hold the instance is answered a
   })
 })
 
+test('what describes the connection between the nodes does not reach the client', async () => {
+  await using pair = await startPair()
+  const kept = async (url: string) =>
+    (await requestFrom(url, 'GET', '/api/instances/shop', { token })).headers.get('keep-alive')
+  assert.equal(await kept(pair.stranger.url), await kept(pair.owner.url))
+})
+
 test('a large body is refused by the node that receives it, and the owner is not asked', async () => {
   await using pair = await startPair()
   const body = { text: 'x'.repeat(1024 ** 2) }
   const { status } = await requestFrom(pair.stranger.url, 'PATCH', '/api/instances/shop', { token, body })
   assert.equal(status, 413)
   assert.deepEqual(pair.owner.logs.withMessage('request answered'), [])
+})
+
+test('a client that goes on sending a body that is too large gets the refusal', async () => {
+  await using pair = await startPair()
+  const head =
+    'PATCH /api/instances/shop HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n' +
+    `authorization: Bearer ${token}\r\ntransfer-encoding: chunked\r\n\r\n`
+  const large = 'x'.repeat(1024 ** 2 + 1)
+  const answer = await sendRaw(pair.stranger.url, `${head}${large.length.toString(16)}\r\n${large}\r\n`)
+  assert.match(answer, /^HTTP\/1.1 413 /)
+})
+
+test('the owner answers HEAD as GET: an answer without its body would keep the connection between the nodes', async () => {
+  await using pair = await startPair()
+  await requestFrom(pair.stranger.url, 'HEAD', '/api/instances/shop', { token })
+  await waitUntil('the owner has answered', () => pair.owner.logs.withMessage('request answered').length === 1)
+  assert.equal(pair.owner.logs.withMessage('request answered')[0]?.['method'], 'GET')
 })
 
 test('a download arrives whole and in order', async () => {
@@ -111,8 +137,8 @@ test('the owner sees the headers and the address of the client, and both log the
   await requestFrom(pair.stranger.url, 'GET', '/api/instances/shop', { token, headers })
   const [seen] = pair.owner.seen
   assert.equal(seen?.ip, '127.0.0.1')
-  assert.equal(seen?.headers['x-forwarded-for'], '203.0.113.7')
-  assert.equal(seen?.headers['host'], new URL(pair.stranger.url).host)
+  assert.equal(seen.headers['x-forwarded-for'], '203.0.113.7')
+  assert.equal(seen.headers['host'], new URL(pair.stranger.url).host)
   for (const { logs } of [pair.owner, pair.stranger]) {
     const [line] = logs.withMessage('request answered')
     assert.equal(line?.['request_id'], 'r-1')

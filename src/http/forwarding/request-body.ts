@@ -14,8 +14,7 @@ export async function readBody(request: FastifyRequest, reply: FastifyReply, pay
   const { bodyLimit } = request.routeOptions
   const chunks: Buffer[] = []
   let bytes = 0
-  // Destroying the stream would close the connection before the refusal has left.
-  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const chunk of payload as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > bodyLimit) throw tooLarge(reply)
     chunks.push(chunk)

@@ -54,8 +54,7 @@ export class PeerCalls {
 async function readSmall(request: IncomingMessage, bodyHash: string): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // Destroying the request would close the connection before the refusal has left.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > mostBytes) throw new BridgeError('SERVICE_BODY_TOO_LARGE', `the body has more than ${mostBytes} bytes`)
     chunks.push(chunk)

@@ -189,7 +189,7 @@ describe('the OpenAPI document', () => {
       ...['200', '201', '400', '401', '404', '408', '409', '413', '415', '429', '500', '502', '503'],
     ])
     assert.deepEqual(statuses('/api/instances/{name}/restart', 'post'), [
-      ...['200', '400', '401', '404', '408', '413', '429', '500', '503'],
+      ...['200', '400', '401', '404', '408', '413', '429', '500', '503', '504'],
     ])
     assert.deepEqual(statuses('/api/version', 'get'), ['200', '401', '429', '500', '503'])
     assert.deepEqual(statuses('/api/public/stats', 'get'), ['200', '403', '429', '500', '503'])
