@@ -9,6 +9,7 @@ const titles: Record<keyof typeof settings, string> = {
   log: 'Logs',
   traces: 'Traces',
   storage: 'Storage',
+  nodes: 'Several nodes',
   downstream: 'Helpdesk (Chatwoot)',
   inbound: 'Messages to the helpdesk',
   sync: 'Real-time sync',

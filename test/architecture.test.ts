@@ -119,7 +119,18 @@ const roomImports: Record<string, readonly string[]> = {
     ...['adoption', 'history', 'jobs', 'live', 'operations', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/session': ['core', 'lib', 'http'],
-  'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', 'http/session', ...storageRooms],
+  'http/forwarding': ['core', 'lib', 'nodes', 'http'],
+  'http/internal': ['core', 'lib', 'nodes', 'http/forwarding'],
+  'http/server': [
+    'core',
+    'lib',
+    'http',
+    'http/forwarding',
+    'http/reference',
+    'http/routes',
+    'http/session',
+    ...storageRooms,
+  ],
 }
 
 /** The composition root, which may import everything and which only `main` imports. */
@@ -243,7 +254,7 @@ test('the simulator imports nothing of the service', () => {
 })
 
 test('the programs of the terminal use settings, backups and the name of an owner, and ask for the rest over HTTP', () => {
-  const free = ['src/core/', 'src/lib/', 'src/config/', 'src/storage/backup/', 'src/instances/owner-name.ts']
+  const free = ['src/core/', 'src/lib/', 'src/config/', 'src/storage/backup/', 'src/nodes/owner-name.ts']
   const wrong = imports.filter(
     ({ file, target }) =>
       file.startsWith('cli/') && /^(?:src|sim)\//.test(target) && !free.some((door) => target.startsWith(door)),

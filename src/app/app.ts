@@ -79,6 +79,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     clock,
     log,
     gate: new StartGate({ phase: () => readiness.phase, begun: readiness.begun, clock }),
+    forwarding: null,
     routes: createRoutes(base, rooms, { services, workers, readiness }),
   })
   stack.defer(() => closeServer(server))

@@ -5,6 +5,7 @@ import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network/reception.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
+import type { Holds } from '../core/nodes/hold.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { Roster } from '../instances/roster/roster.ts'
 import { InstanceService } from '../instances/instance-service.ts'
@@ -35,7 +36,7 @@ const defaultQrLifetimeMs = 20_000
 
 type Parts = {
   database: Database
-  epoch: () => number
+  holds: Holds
   idFloorMs: () => number
   lifecycle: Lifecycle
   reception: Reception & RealtimeReception & HistoryReception
@@ -60,14 +61,14 @@ export type AccountSet = {
 }
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
-  const { database, epoch, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
+  const { database, holds, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
   const network: WhatsappNetwork = stack.use(
     new WhatsappNetwork({
       keys: new SessionKeyStore(database),
       journal: new JournalStore(database),
-      versions: new ClientVersionStore(database, epoch),
+      versions: new ClientVersionStore(database, holds.nodeHold),
       reception,
-      epoch,
+      ...holds,
       idFloorMs,
       clock,
       log,
@@ -79,14 +80,14 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
   )
   const store = new InstanceStore(database)
   const logouts = new PendingLogoutStore(database)
-  const pendingLogouts = stack.use(new PendingLogouts({ network, logouts, epoch, clock, random: Math.random, log }))
+  const pendingLogouts = stack.use(new PendingLogouts({ network, logouts, ...holds, clock, random: Math.random, log }))
   const reachability = new Reachability({ clock, log })
   const instances: InstanceRegistry = stack.use(
     new InstanceRegistry({
       network,
       instances: store,
       pendingLogouts,
-      epoch,
+      ...holds,
       gate: new Semaphore(connectsAtOnce),
       clock,
       random: Math.random,
@@ -109,7 +110,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
 
 type ServiceParts = {
   accounts: AccountSet
-  storage: { epoch: () => number }
+  storage: { holds: Holds }
   inbound: Pick<InstanceMessages, 'undelivered' | 'forget'>
   outbound: Pick<InstanceMessages, 'forget'>
   history: Pick<HistorySet, 'count' | 'forget'>
@@ -125,7 +126,7 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     instances: accounts.store,
     network: accounts.network,
     pendingLogouts: accounts.pendingLogouts,
-    epoch: storage.epoch,
+    holdOf: storage.holds.holdOf,
     clock,
     messages: {
       undelivered: (instance) => inbound.undelivered(instance),

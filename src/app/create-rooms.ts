@@ -75,12 +75,12 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       noteMessage(live.relay, records, ...counted)
     },
   })
-  const { database, epoch, idFloorMs, usage, metrics } = storage
-  const records = createLiveRecords(base, { database, epoch, idFloorMs })
+  const { database, holds, idFloorMs, usage, metrics } = storage
+  const records = createLiveRecords(base, { database, holds, idFloorMs })
   const lifecycle = createLifecycle(base, { database, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {
     database,
-    epoch,
+    holds,
     idFloorMs,
     lifecycle: lifecycle.lifecycle,
     reception,
@@ -94,17 +94,17 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const { instances, roster, network } = accounts
   const settingsOf = createSettingsOf(config, roster)
   const downstream = createDownstream(base, traces)
-  const tenants = createRouting(base, { database, epoch, downstream })
+  const tenants = createRouting(base, { database, holds, downstream })
   const { routing, identities } = tenants
   const notices = createNotices(base, { settingsOf, instances, routing, downstream })
-  const calls = createCalls(base, { settingsOf, database, epoch, instances, metrics, direct: () => outbound.direct })
+  const calls = createCalls(base, { settingsOf, database, holds, instances, metrics, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
     settingsOf,
     clock,
     log,
     database,
-    epoch,
+    holds,
     idFloorMs,
     instances,
     network,
@@ -134,7 +134,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     log,
     stack,
     database,
-    epoch,
+    holds,
     idFloorMs,
     accounts: instances,
     roster,
@@ -166,7 +166,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, settingsOf, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, holds, instances, metrics, downstream, routing, identities },
     traces,
     people,
     groups: inbound.groups,
@@ -182,7 +182,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const importer = createImporter(base, {
-    ...{ settingsOf, database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
+    ...{ settingsOf, database, holds, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
@@ -191,15 +191,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
   })
   const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
-  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf, pace })
+  const adopt = createAdoptRun(base, { database, holds, idFloorMs, inbound, settingsOf, pace })
   const jobs = createJobs(base, {
-    ...{ database, epoch, idFloorMs },
+    ...{ database, holds, idFloorMs },
     runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
     live: live.relay,
   })
   const adoptions = createAdoptions(base, jobs.jobs, inbound)
-  const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
+  const history = createHistory(base, { settingsOf, database, holds, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound

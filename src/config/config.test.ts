@@ -23,7 +23,9 @@ test('without any variable the documented defaults hold', () => {
   assert.deepEqual(config.storage, {
     database: { engine: 'sqlite', path: resolve('data/service.db') },
     encryptionKeys: [],
+    connections: 10,
   })
+  assert.deepEqual(config.nodes, { listen: null, url: null, secret: '', capacity: 100 })
   assert.equal(config.inbound.headerTemplate, '`$phone · $name`')
   assert.equal(config.inbound.groupHeaderSeparator, '\n\n')
   assert.equal(config.inbound.reactionHeaderSeparator, '\n')
@@ -279,6 +281,7 @@ test('every setting whose name says that it is a secret is marked as one', () =>
     'SERVICE_API_TOKEN',
     'SERVICE_ENCRYPTION_KEY',
     'SERVICE_LIFECYCLE_SECRET',
+    'SERVICE_NODE_SECRET',
     'WEBHOOK_HMAC_SECRET',
   ])
 })

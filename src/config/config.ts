@@ -1,6 +1,7 @@
 // Turns the environment into the typed Config, or reports everything that is wrong with it at once.
 
 import { StartError } from '../lib/start-error.ts'
+import { findNodeProblems, nodeUrlOf } from './node-settings.ts'
 import { settings } from './settings.ts'
 import type { Setting } from './settings.ts'
 
@@ -39,7 +40,10 @@ export function loadConfig(environment: Environment): Config {
       `SERVICE_NETWORK_VERSION=${config.network.version.join(',')}: takes three numbers, separated by commas`,
     )
   }
+  // A value that is not usable is reported above; what depends on it cannot be judged.
+  if (problems.length === 0) problems.push(...findNodeProblems(config))
   if (problems.length > 0) throw new ConfigError(problems)
+  config.nodes.url ??= nodeUrlOf(config.nodes.listen)
   config.http.host ||= config.http.apiToken === '' ? '127.0.0.1' : '0.0.0.0'
   return { ...config, differing: listDiffering(environment) }
 }

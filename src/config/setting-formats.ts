@@ -1,8 +1,9 @@
 // Setting kinds with a format of their own: keys, languages, templates, separators, the database URL.
 
+import { isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import { maskNumbers } from '../lib/text/mask-numbers.ts'
-import { hideCredentials, isOrigin, list, secretText } from './setting-kinds.ts'
+import { hideCredentials, isHostOrCidr, isOrigin, list, secretText } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
 import type { DatabaseLocation } from '../core/database-location.ts'
 import type { Locale } from '../core/reasons/sentences.ts'
@@ -66,6 +67,38 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A port that the system chooses would be unknown to other nodes. */
+export const nodeAddress: Kind<{ host: string; port: number } | null> = {
+  takes: 'host:port such as 10.0.0.5:8091 or [fd00::5]:8091, or nothing',
+  parse(value) {
+    if (value === '') return null
+    const [, bracketed, plain = '', digits = ''] = /^(?:\[([^\]]{1,45})\]|([^:/]{1,253})):(\d{1,5})$/.exec(value) ?? []
+    const isHost = bracketed === undefined ? isHostOrCidr(plain) : isIPv6(bracketed)
+    const port = Number(digits)
+    return isHost && port >= 1 && port <= 65_535 ? { host: bracketed ?? plain, port } : undefined
+  },
+}
+
+/** Without a path: the path of a request is signed, so no proxy may change it. Without a password: others can read it. */
+export const nodeUrl: Kind<string | null> = {
+  takes: 'an http:// or https:// URL of a host and a port alone, or nothing',
+  parse(value) {
+    if (value === '') return null
+    const parsed = URL.parse(value)
+    const isPlain = parsed !== null && parsed.href === `${parsed.origin}/` && /^https?:$/.test(parsed.protocol)
+    return isPlain ? parsed.origin : undefined
+  },
+  show: hideCredentials,
+}
+
+const shortestNodeSecret = 32
+
+export const nodeSecret: Kind<string> = {
+  ...secretText,
+  takes: `a text of at least ${shortestNodeSecret} bytes, or nothing`,
+  parse: (value) => (value === '' || Buffer.byteLength(value) >= shortestNodeSecret ? value : undefined),
 }
 
 export const hexKey: Kind<string | null> = {

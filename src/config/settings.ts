@@ -6,7 +6,7 @@ import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from '.
 import { oneOf, secretHeaderText, secretText, size, text, textUpTo, url } from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
 import { databaseUrl, encryptionKeys, headerList, hexKey, jidPatterns, locale, origins } from './setting-formats.ts'
-import { separator, signingSecret, template } from './setting-formats.ts'
+import { nodeAddress, nodeSecret, nodeUrl, separator, signingSecret, template } from './setting-formats.ts'
 
 export type Setting<T> = {
   name: string
@@ -56,6 +56,13 @@ export const settings = {
   storage: {
     database: setting('DATABASE_URL', databaseUrl, 'file:./data/service.db', 'file:<path> for embedded SQLite, postgres://… for PostgreSQL'),
     encryptionKeys: setting('SERVICE_ENCRYPTION_KEY', encryptionKeys, '', 'Keys that encrypt session keys, tenant secrets and message payloads at rest; the first encrypts, all decrypt'),
+    connections: setting('SERVICE_POSTGRES_CONNECTIONS', integer(2, 1000), '10', 'Connections of a process to PostgreSQL; two more are kept for its beat and for health. All processes together must stay below max_connections of PostgreSQL'),
+  },
+  nodes: {
+    listen: setting('SERVICE_NODE_LISTEN', nodeAddress, '', 'Where this process listens for other nodes, as host:port, on a private network; needs PostgreSQL. Empty: one process serves, and others stand by'),
+    url: setting('SERVICE_NODE_URL', nodeUrl, '', 'Where other nodes reach this process, such as http://10.0.0.5:8091; empty: at SERVICE_NODE_LISTEN'),
+    secret: setting('SERVICE_NODE_SECRET', nodeSecret, '', 'Signs the requests between nodes; the same on every node, required with SERVICE_NODE_LISTEN'),
+    capacity: setting('SERVICE_NODE_CAPACITY', integer(1, 100_000), '100', 'How many instances this node carries in relation to other nodes: a node with 200 gets twice as many as one with 100'),
   },
   downstream: {
     baseUrl: setting('DOWNSTREAM_BASE_URL', httpUrl, '', 'Base URL of the default Chatwoot; empty: received messages wait until one is set'),

@@ -116,6 +116,8 @@ type Options = {
   log: Log
   /** Called when storage has ended by itself and only a new process can help. */
   onFatal?: (reason: Error) => void
+  /** How many connections to PostgreSQL serve requests. */
+  connections?: number
   /** Ends the wait for a PostgreSQL that does not answer. */
   signal?: AbortSignal
 }
@@ -125,12 +127,13 @@ export async function openDatabase({
   encryptionKeys,
   log,
   onFatal = () => undefined,
+  connections,
   signal,
 }: Options): Promise<Database> {
   if (location.engine === 'sqlite') {
     return new Database('sqlite', await SqliteEngine.open({ path: location.path, encryptionKeys, onFatal }))
   }
-  const { engine, vital } = await PostgresEngine.open({ url: location.url, encryptionKeys, log, signal })
+  const { engine, vital } = await PostgresEngine.open({ url: location.url, encryptionKeys, log, connections, signal })
   return new Database('postgres', engine, vital)
 }
 

@@ -50,6 +50,11 @@ export class Bystander {
     await waitUntil(`${count} connections or more wait for a lock`, async () => (await this.#waiting()).length >= count)
   }
 
+  /** How many of the service's connections wait for a lock. */
+  async waiting(): Promise<number> {
+    return (await this.#waiting()).length
+  }
+
   async #waiting(): Promise<number[]> {
     const rows = await this.query(
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database()

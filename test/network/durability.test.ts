@@ -116,7 +116,7 @@ test('a process whose lease was taken writes nothing and closes its connection',
   assert.match(reason, /another process/)
   assert.deepEqual(phone.companion.books.unacknowledgedIds(), [id])
   assert.deepEqual(await storedCounters(bed), before)
-  await assert.rejects(bed.network.forget('s'), { failure: 'expectation' })
+  await assert.rejects(bed.network.forget({ sessionId: 's', instance: 'a' }), { failure: 'expectation' })
 })
 
 test('a process whose lease was taken does not connect again', async () => {

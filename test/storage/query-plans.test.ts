@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { engines, newDatabase } from '../harness/databases.ts'
+import { engines, newDatabase, withoutPostgres } from '../harness/databases.ts'
 import { openPlanner } from './harness/planner.ts'
 import { recordStatements } from './harness/recorded-statements.ts'
 
@@ -116,4 +116,17 @@ test('the rows of a chat, a job or a piece of work are found by the index that i
       assert.ok(indexes.includes(index), `${name} uses ${indexes.join()}`)
     }
   }
+})
+
+test('a beat reads only the assignments that no living node holds', { skip: withoutPostgres }, async () => {
+  await using opened = await newDatabase('postgres')
+  const { location } = opened
+  const beat = (await recordStatements(location)).get('NodeStore.beat') ?? []
+  await using planner = await openPlanner(location)
+  const reads = (await Promise.all(beat.map((statement) => planner.plan(statement)))).flat()
+  const ofAssignments = reads.filter(({ table }) => table === 'assignments')
+  assert.deepEqual(
+    ofAssignments.map(({ isWhole }) => isWhole),
+    [false, false],
+  )
 })

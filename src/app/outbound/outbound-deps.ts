@@ -14,6 +14,7 @@ import type { ConversationLabels } from '../../core/sync/labels.ts'
 import type { Traces } from '../../core/trace/traces.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import type { Usage } from '../../ledger/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -26,7 +27,7 @@ export type OutboundDeps = {
   config: Pick<Config, 'outbound' | 'storage' | 'sync'>
   settingsOf: SettingsOf
   database: Database
-  epoch: () => number
+  holds: Holds
   /** No new id of a row sorts before this time. */
   idFloorMs?: () => number
   people: People

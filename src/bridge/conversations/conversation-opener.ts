@@ -9,7 +9,8 @@ import { DownstreamError } from '../../core/downstream.ts'
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { Contact, ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { Conversation } from '../../core/helpdesk/conversation.ts'
-import type { DestinationKey } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
@@ -18,7 +19,7 @@ import type { MergeGate } from './merge-gate.ts'
 type Deps = {
   store: ContactStore
   gate: Pick<MergeGate, 'withContact'>
-  epoch: () => number
+  holdOf: HoldOf
   clock: Clock
   settingsOf: SettingsOf
   /** How long after a lost answer the helpdesk may still create the conversation. */
@@ -27,17 +28,24 @@ type Deps = {
 
 /** The helpdesk that one attempt talks to. */
 export type HelpdeskTarget = {
+  /** The instance for which the helpdesk is asked. */
+  instance: InstanceName
   destination: Destination
   helpdesk: HelpdeskInbox
   /** Called with what the next request is about, so that a failure is counted as what it is. */
   onStep: (step: 'contact' | 'conversation') => void
 }
 
-type ContactTarget = { destination: Destination; helpdesk: Pick<HelpdeskInbox, 'ensureContact'> }
+type ContactTarget = Pick<HelpdeskTarget, 'instance' | 'destination'> & {
+  helpdesk: Pick<HelpdeskInbox, 'ensureContact'>
+}
+
+/** The instance for which something is stored, and the destination that it is stored about. */
+type Place = { instance: InstanceName; destination: DestinationKey }
 
 type Opening = {
   contact: Contact
-  destination: DestinationKey
+  place: Place
   /** When we began to open a conversation whose outcome we do not know. */
   openingSince: number | null
 }
@@ -89,12 +97,12 @@ export class ConversationOpener {
   /** Gives the contact of a chat a conversation. The contact is stored, so that later names reach it. */
   withContact<T>(
     spec: ContactSpec,
-    { destination, helpdesk }: ContactTarget,
+    { instance, destination, helpdesk }: ContactTarget,
     work: (contact: Contact) => Promise<T>,
   ): Promise<T> {
     const find = () => helpdesk.ensureContact(spec)
     return this.#deps.gate.withContact(destination.key, find, async (contact) => {
-      await this.#saveContact(destination.key, contact, spec)
+      await this.#saveContact({ instance, destination: destination.key }, contact, spec)
       return work(contact)
     })
   }
@@ -105,11 +113,11 @@ export class ConversationOpener {
     { key, mark }: { key: ConversationKey; mark: string },
     helpdesk: HelpdeskInbox,
   ) {
-    const openingSince = await this.#saveContact(key.destination, contact, spec)
+    const openingSince = await this.#saveContact(key, contact, spec)
     const others = await this.#deps.store.excludedConversations(key, contact.sourceId)
     const listed = contact.created ? [] : await helpdesk.conversationsSince(contact, 0)
     const isTaken = listed.some((id) => !others.includes(id))
-    const opening = { contact, destination: key.destination, openingSince }
+    const opening = { contact, place: key, openingSince }
     try {
       const { id, newestMessageId, isOwn } = await this.#create(opening, (begin) => {
         const beforeCreation = () => (isTaken ? Promise.reject(new HasConversation()) : begin())
@@ -124,51 +132,52 @@ export class ConversationOpener {
 
   async #openWith(contact: Contact, spec: ContactSpec, key: ConversationKey, helpdesk: HelpdeskInbox) {
     const { store, settingsOf } = this.#deps
-    const { destination } = key
     const { conversationMode, newConversationStatus: status } = settingsOf(key.instance)
-    const openingSince = await this.#saveContact(destination, contact, spec)
+    const openingSince = await this.#saveContact(key, contact, spec)
     const others = await store.excludedConversations(key, contact.sourceId)
-    const { id, newestMessageId } = await this.#create({ contact, destination, openingSince }, (beforeCreation) =>
+    const { id, newestMessageId } = await this.#create({ contact, place: key, openingSince }, (beforeCreation) =>
       helpdesk.ensureConversation(contact, conversationMode, { except: others, status, beforeCreation }),
     )
     return this.#save(key, contact, id, newestMessageId)
   }
 
   async #save(key: ConversationKey, contact: Contact, conversationId: number, newest: number | null) {
-    const { store, epoch, clock } = this.#deps
+    const { store, holdOf, clock } = this.#deps
     const known: KnownConversation = { conversationId, contactId: contact.id, sourceId: contact.sourceId }
-    await store.saveConversation(epoch(), key, known, clock.now())
+    await store.saveConversation(holdOf(key.instance), key, known, clock.now())
     return { known, newest: newest ?? 0 }
   }
 
   /** Returns since when a conversation with the contact is being opened. */
-  async #saveContact(destination: DestinationKey, contact: Contact, spec: ContactSpec): Promise<number | null> {
-    const { store, epoch } = this.#deps
+  async #saveContact({ instance, destination }: Place, contact: Contact, spec: ContactSpec): Promise<number | null> {
+    const { store, holdOf } = this.#deps
     const [known] = await store.findContacts(destination, [contact.sourceId])
     const ours = contact.created || (known?.contactId === contact.id && known.ours)
     const name = contact.created ? spec.name : contact.name
     const saved = { sourceId: contact.sourceId, contactId: contact.id, ours, name }
-    await store.saveContact(epoch(), destination, contact.created ? { ...saved, givenName: name } : saved)
+    await store.saveContact(holdOf(instance), destination, contact.created ? { ...saved, givenName: name } : saved)
     return known?.openingSince ?? null
   }
 
   /** `request` finds or creates a conversation, and awaits what it is given before a creation. */
   async #create<Found extends Conversation>(
-    { contact, destination, openingSince }: Opening,
+    { contact, place, openingSince }: Opening,
     request: (beforeCreation: () => Promise<void>) => Promise<Found>,
   ): Promise<Found> {
-    const { store, epoch, clock } = this.#deps
+    const { store, holdOf, clock } = this.#deps
     const creation = { begun: false }
+    const { instance, destination } = place
+    const note = (since: number | null) => store.noteOpening(holdOf(instance), destination, contact.sourceId, since)
     const begin = async () => {
       this.#refuseWhileUncertain(openingSince)
-      await store.noteOpening(epoch(), destination, contact.sourceId, clock.now())
+      await note(clock.now())
       creation.begun = true
     }
     try {
       return await request(begin)
     } catch (error) {
       const mayHaveHappened = error instanceof DownstreamError && error.mayHaveHappened
-      if (creation.begun && !mayHaveHappened) await store.noteOpening(epoch(), destination, contact.sourceId, null)
+      if (creation.begun && !mayHaveHappened) await note(null)
       throw error
     }
   }

@@ -16,7 +16,7 @@ export type NewNode = {
   build: string
   protocol: number
   settingsHash: string
-  /** How many instances it carries in relation to other nodes. */
+  /** How many instances it carries in relation to other nodes. 0: it is a cell, which holds suspects and nothing else. */
   capacity: number
 }
 
@@ -99,7 +99,8 @@ export type AssignmentTable = {
    * is gone. Undefined when the hold is stale: then nothing changes.
    */
   handOver(hold: Hold, to: NodeId, now: number): Promise<Assignment | undefined>
-  quarantine(hold: Hold, now: number): Promise<boolean>
+  /** False when the instance has another owner or epoch by now: then nothing changes. */
+  quarantine(held: Pick<Assignment, 'instance' | 'node' | 'epoch'>, now: number): Promise<boolean>
   /** Frees an instance from quarantine for that node and forgets its crashes. */
   release(instance: InstanceName, node: NodeId, now: number): Promise<Assignment | undefined>
 }

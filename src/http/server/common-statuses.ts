@@ -2,12 +2,13 @@
 // them to those that the route declares.
 
 import type { RouteOptions } from 'fastify'
+import { isCallback, isOwnerRoute } from '../forwarding/owner-routes.ts'
 
 const bodyless = ['GET', 'HEAD']
 
-type Route = Pick<RouteOptions, 'method' | 'config' | 'schema'>
+type Route = Pick<RouteOptions, 'method' | 'url' | 'config' | 'schema'>
 
-export function commonStatuses({ method, config, schema }: Route): number[] {
+export function commonStatuses({ method, url, config, schema }: Route): number[] {
   const readsBody = [method].flat().some((each) => !bodyless.includes(each))
   const checksInput = readsBody || schema?.params !== undefined || schema?.querystring !== undefined
   const isLimited = config?.unlimited !== true
@@ -20,6 +21,8 @@ export function commonStatuses({ method, config, schema }: Route): number[] {
     500,
     // A standby and a process under load answer nothing but health and metrics.
     ...when(isLimited || readsBody, 503),
+    // Another node holds the instance and does not answer. A callback is stored here then.
+    ...when(isOwnerRoute({ method, url }) && !isCallback(url), 504),
   ]
 }
 

@@ -3,6 +3,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { BridgeError, statusOfCode } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
+import { NotHeldError } from '../../core/nodes/hold.ts'
 import { beginningOf } from '../../lib/text/beginning-of.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
 import type { StorageFailure } from '../../storage/engine/statement.ts'
@@ -37,6 +38,8 @@ const passing: readonly ErrorCode[] = [
   ...(['SERVICE_STARTING', 'SERVICE_STANDBY', 'SERVICE_OVERLOADED', 'SERVICE_STOPPING'] as const),
   // A dashboard that finds no place asks again every few seconds.
   'SERVICE_TOO_MANY_LISTENERS',
+  // The line that says why the owner did not answer is written already.
+  ...(['SERVICE_NO_OWNER', 'SERVICE_NODE_SILENT'] as const),
 ]
 
 /** After how many seconds a caller may repeat a request that was refused for the moment. */
@@ -45,6 +48,7 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   SERVICE_OVERLOADED: 5,
   SERVICE_STOPPING: 5,
   SERVICE_TOO_MANY_LISTENERS: 5,
+  SERVICE_NO_OWNER: 1,
 }
 
 export function replyWithError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
@@ -73,6 +77,10 @@ export function unknownRoute(): BridgeError {
 
 function describe(error: FastifyError | Error): { code: ErrorCode; message: string } {
   if (error instanceof BridgeError) return { code: error.code, message: error.message }
+  // The instance has left while the request was worked on.
+  if (error instanceof NotHeldError) {
+    return { code: 'SERVICE_NO_OWNER', message: 'the instance moves to another node; try again' }
+  }
   if (error instanceof StorageError) {
     return { code: 'SERVICE_STORAGE_FAILED', message: storageSentences[error.failure] }
   }

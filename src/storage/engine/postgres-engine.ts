@@ -14,7 +14,7 @@ import { openSecrets, sealSecrets } from './secret-columns.ts'
 import { StorageError } from './statement.ts'
 import type { Engine, Row, SecretColumns, Statement, StatementResult } from './statement.ts'
 
-const forRequests: PoolSize = { connections: 10, deadlineMs: 30_000 }
+const forRequests = (connections = 10): PoolSize => ({ connections, deadlineMs: 30_000 })
 // One for the lease, one for health: both are used about every second and must not wait behind requests.
 const forVitals: PoolSize = { connections: 2, deadlineMs: 2000 }
 
@@ -24,6 +24,8 @@ type Options = {
   url: string
   encryptionKeys: readonly Uint8Array[]
   log: Log
+  /** For requests; those for the lease and for health come on top. */
+  connections?: number | undefined
   /** Ends the wait for a server that does not answer. */
   signal?: AbortSignal | undefined
 }
@@ -40,12 +42,12 @@ export class PostgresEngine implements Engine {
   }
 
   /** One engine for requests, and one for the lease and health. */
-  static async open({ url, encryptionKeys, log, signal }: Options): Promise<Engines> {
+  static async open({ url, encryptionKeys, log, connections, signal }: Options): Promise<Engines> {
     // A migration that was cut off left nothing behind.
     await whenReachable({ url, clock: systemClock, log, signal }, () => migratePostgres(url, migrations))
     const box = new SecretBox(encryptionKeys)
     const over = (size: PoolSize) => new PostgresEngine(createPool(url, size, log), box)
-    return { engine: over(forRequests), vital: over(forVitals) }
+    return { engine: over(forRequests(connections)), vital: over(forVitals) }
   }
 
   async write(statements: readonly Statement[]): Promise<StatementResult[]> {

@@ -33,6 +33,7 @@ import { rejectedCalls } from './028-rejected-calls.ts'
 import { labels } from './029-labels.ts'
 import { live } from './030-live.ts'
 import { expectedRows } from './031-expected-rows.ts'
+import { nodes } from './032-nodes.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   labels,
   live,
   expectedRows,
+  nodes,
 ]

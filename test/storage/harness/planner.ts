@@ -9,7 +9,7 @@ type PlannedRead = { table: string; index: string | undefined; isWhole: boolean 
 export type Planner = { plan(statement: string): Promise<PlannedRead[]>; [Symbol.asyncDispose](): Promise<void> }
 
 /** These indexes hold only rows that are still to be worked on, so a statement may read all of such an index. */
-const indexesOfWork = ['deliveries_pending', 'inbox_late_files', 'outbox_by_look', 'outbox_unsure']
+const indexesOfWork = ['assignments_free', 'deliveries_pending', 'inbox_late_files', 'outbox_by_look', 'outbox_unsure']
 
 export async function openPlanner(location: DatabaseLocation): Promise<Planner> {
   return location.engine === 'sqlite' ? sqlitePlanner(location.path) : postgresPlanner(location.url)

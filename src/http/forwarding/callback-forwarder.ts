@@ -1,0 +1,63 @@
+// Callbacks of the helpdesk. It sends each once and shows the message as failed without a quick answer, so a callback whose owner
+// does not answer is stored by this node.
+
+import type { Owner } from '../../core/nodes/owners.ts'
+import { EgressError } from '../../lib/egress/errors.ts'
+import { deadlineOf } from './owner-routes.ts'
+import { passAnswer } from './pass-headers.ts'
+import { headFor } from './passage.ts'
+import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
+
+type Outcome = 'answered' | 'look_again' | 'stand_in' | 'unknown'
+
+/** The first owner, and the one that a second look finds. */
+const mostOwners = 2
+
+export class CallbackForwarder {
+  readonly #deps: Omit<ForwardingDeps, 'forwarded'>
+
+  constructor(deps: Omit<ForwardingDeps, 'forwarded'>) {
+    this.#deps = deps
+  }
+
+  async pass(passage: Passage): Promise<PassageEnd> {
+    const { owners } = this.#deps
+    let outcome: Outcome = 'look_again'
+    for (let asked = 0; outcome === 'look_again' && asked < mostOwners; asked++) {
+      const owner = await owners.ownerOf(passage.instance)
+      if (owner === 'here' || owner === 'unknown') return 'here'
+      outcome = typeof owner === 'object' ? await this.#ask(owner, passage) : 'stand_in'
+    }
+    if (outcome !== 'answered') await this.#standIn(passage, outcome === 'unknown')
+    return 'answered'
+  }
+
+  async #ask(owner: Owner, passage: Passage): Promise<Outcome> {
+    const { peers, owners, clock } = this.#deps
+    const { instance, request, reply, body, hungUp: signal } = passage
+    const head = headFor(passage, owner, clock.monotonic())
+    const timeoutMs = deadlineOf(request.routeOptions.url ?? '')
+    try {
+      const answer = await peers.forwardCallback(owner, head, body, { timeoutMs, signal })
+      if (!('refusal' in answer)) {
+        passAnswer(reply, answer)
+        return 'answered'
+      }
+      owners.forget(instance)
+      return answer.refusal === 'leaving' ? 'stand_in' : 'look_again'
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error
+      owners.forget(instance)
+      request.log.warn({ node: owner.id, reason: error.reason, instance }, 'the owner did not answer a callback')
+      if (error.outcome === 'unknown') return 'unknown'
+      return error.reason === 'timeout' ? 'stand_in' : 'look_again'
+    }
+  }
+
+  async #standIn({ instance, request, reply, body, since }: Passage, mayBeStored: boolean): Promise<void> {
+    const { standIn, clock } = this.#deps
+    const waitedMs = clock.monotonic() - since
+    const answer = await standIn.store({ instance, headers: request.headers, raw: body, waitedMs, mayBeStored })
+    void reply.code(answer.status).send(answer.body)
+  }
+}

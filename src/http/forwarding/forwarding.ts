@@ -1,0 +1,74 @@
+// Hands a request to the node that holds its instance, and passes the answer on. It comes after the token was checked and before
+// the body is read. A request that came from another node is never handed on.
+
+import type { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { BridgeError } from '../../core/errors.ts'
+import type { InstanceName } from '../../core/ids.ts'
+import { instanceNamePattern } from '../../core/instance.ts'
+import type { BodyMemory } from '../body-memory.ts'
+import { CallbackForwarder } from './callback-forwarder.ts'
+import { signedBody } from './forwarded-requests.ts'
+import type { ForwardedRequest } from './forwarded-requests.ts'
+import { OwnerForwarder } from './owner-forwarder.ts'
+import { isCallback, isOwnerRoute } from './owner-routes.ts'
+import { whenClosed } from './passage.ts'
+import type { ForwardingDeps } from './passage.ts'
+import { readBody, replay } from './request-body.ts'
+
+/** How long a large callback waits until there is room for it, as at the route itself. */
+const waitForRoomMs = 3000
+
+const validName = new RegExp(instanceNamePattern)
+
+export class Forwarding {
+  readonly #deps: ForwardingDeps
+  readonly #callbackBodies: BodyMemory
+  readonly #otherBodies: BodyMemory
+  readonly #callbacks: CallbackForwarder
+  readonly #others: OwnerForwarder
+
+  /** Callbacks need no token, so their bodies take no room from requests that have one. */
+  constructor(deps: ForwardingDeps, newBodies: () => BodyMemory) {
+    this.#deps = deps
+    this.#callbackBodies = newBodies()
+    this.#otherBodies = newBodies()
+    this.#callbacks = new CallbackForwarder(deps)
+    this.#others = new OwnerForwarder(deps)
+  }
+
+  /** Resolves to `answered`, or to the body that the route of this node is to read. */
+  async pass(request: FastifyRequest, reply: FastifyReply, payload: Readable): Promise<Readable | 'answered'> {
+    const { forwarded, owners, clock } = this.#deps
+    const arrived = forwarded.find(request.raw)
+    if (arrived) return this.#receive(request, payload, arrived)
+    const instance = instanceOf(request)
+    if (instance === undefined) return payload
+    const since = clock.monotonic() - request.heldMs
+    const owner = await owners.ownerOf(instance)
+    if (owner === 'here' || owner === 'unknown') return payload
+    const isForCallbacks = isCallback(request.routeOptions.url ?? '')
+    if (isForCallbacks) await this.#callbackBodies.admitInTime(request, reply, waitForRoomMs - request.heldMs)
+    else this.#otherBodies.admit(request, reply)
+    const hungUp = whenClosed(reply)
+    const passage = { instance, request, reply, body: await readBody(request, reply, payload), since, hungUp }
+    const end = await (isForCallbacks ? this.#callbacks.pass(passage) : this.#others.pass(passage))
+    return end === 'answered' ? end : replay(passage.body)
+  }
+
+  /** The other node has chosen the route by the same path, so a difference means that it runs another version. */
+  #receive(request: FastifyRequest, payload: Readable, { head, bodyHash }: ForwardedRequest): Readable {
+    if (instanceOf(request) !== head.instance) {
+      throw new BridgeError('SERVICE_BAD_REQUEST', 'this is no request that one node hands to another')
+    }
+    request.heldMs += head.waitedMs
+    return signedBody(payload, bodyHash)
+  }
+}
+
+/** Undefined when any node can answer. A name that is not valid is refused by the route. */
+function instanceOf({ method, params, routeOptions: { url } }: FastifyRequest): InstanceName | undefined {
+  if (url === undefined || !isOwnerRoute({ method, url })) return undefined
+  const { name } = params as { name: string }
+  return validName.test(name) ? name : undefined
+}

@@ -1,0 +1,89 @@
+// Requests that only the owner can answer, other than callbacks. Without an owner they wait for one for a while: an instance is
+// without one for some seconds when its node died, and for less when it moves.
+
+import { BridgeError } from '../../core/errors.ts'
+import type { Owner, OwnerAnswer } from '../../core/nodes/owners.ts'
+import { sleep } from '../../lib/clock.ts'
+import { EgressError } from '../../lib/egress/errors.ts'
+import { deadlineOf } from './owner-routes.ts'
+import { passAnswer } from './pass-headers.ts'
+import { headFor } from './passage.ts'
+import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
+
+type Deps = Pick<ForwardingDeps, 'owners' | 'peers' | 'clock'>
+
+/** How long a request waits for an owner. */
+const waitMs = 3000
+const pauseMs = 100
+
+const reading = ['GET', 'HEAD']
+
+export class OwnerForwarder {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async pass(passage: Passage): Promise<PassageEnd> {
+    const { owners, clock } = this.#deps
+    const { instance } = passage
+    const until = clock.monotonic() + waitMs
+    let refused: Owner | undefined
+    for (;;) {
+      const owner = await this.#find(passage)
+      if (owner === 'here' || owner === 'unknown') return 'here'
+      const isNew = typeof owner === 'object' && (owner.id !== refused?.id || owner.epoch !== refused.epoch)
+      if (isNew) {
+        if (await this.#ask(owner, passage)) return 'answered'
+        refused = owner
+        owners.forget(instance)
+        continue
+      }
+      if (passage.hungUp.aborted || clock.monotonic() >= until) throw noOwner()
+      await sleep(clock, pauseMs, passage.hungUp)
+      owners.forget(instance)
+      // It may serve the instance by now.
+      refused = undefined
+    }
+  }
+
+  async #find({ instance }: Passage): Promise<OwnerAnswer> {
+    const { owners } = this.#deps
+    const owner = await owners.ownerOf(instance)
+    if (owner !== 'quarantined') return owner
+    await owners.takeQuarantined(instance)
+    owners.forget(instance)
+    return owners.ownerOf(instance)
+  }
+
+  /** False when the node certainly did nothing. */
+  async #ask(owner: Owner, passage: Passage): Promise<boolean> {
+    const { peers, clock } = this.#deps
+    const { instance, request, reply, body, hungUp: signal } = passage
+    const head = headFor(passage, owner, clock.monotonic())
+    const timeoutMs = deadlineOf(request.routeOptions.url ?? '')
+    try {
+      const answer = await peers.forward(owner, head, body, { timeoutMs, signal })
+      if ('refusal' in answer) return false
+      passAnswer(reply, answer)
+      return true
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error
+      request.log.warn({ node: owner.id, reason: error.reason, instance }, 'the owner did not answer a request')
+      const didNothing = error.outcome === 'not_sent' || (error.reason === 'lost' && reading.includes(request.method))
+      if (didNothing) return false
+      throw noAnswer(error)
+    }
+  }
+}
+
+function noOwner(): BridgeError {
+  return new BridgeError('SERVICE_NO_OWNER', 'no node serves this instance at the moment; try again')
+}
+
+function noAnswer(cause: Error): BridgeError {
+  const sentence =
+    'the node that serves this instance did not answer; look whether a change was made before you repeat it'
+  return new BridgeError('SERVICE_NODE_SILENT', sentence, { cause })
+}

@@ -1,0 +1,36 @@
+// Which requests only the node that holds the instance can answer, and how long it may take.
+
+import type { RouteOptions } from 'fastify'
+
+const instancePath = '/api/instances/:name'
+const callbackPath = `${instancePath}/webhook`
+const waitPath = `${instancePath}/wait-ready`
+
+/** Answered from the database by any node, when they only read. */
+const readFromDatabase = ['state', 'states', 'usage', 'deliveries', 'outbox', 'parked'].map(
+  (each) => `${instancePath}/${each}`,
+)
+
+/** Chatwoot hangs up after 5 s. What is left is enough to ask another node, or to store the callback here. */
+const callbackMs = 1500
+/** A wait ends after 600 s at the latest. */
+const waitMs = 610_000
+/** The slowest of the others ask WhatsApp or the helpdesk several questions. */
+const otherMs = 120_000
+
+type Route = { method: RouteOptions['method']; url: string }
+
+export function isOwnerRoute({ method, url }: Route): boolean {
+  if (url !== instancePath && !url.startsWith(`${instancePath}/`)) return false
+  const isReading = [method].flat().every((each) => each === 'GET' || each === 'HEAD')
+  return !(isReading && readFromDatabase.includes(url))
+}
+
+export function isCallback(url: string): boolean {
+  return url === callbackPath
+}
+
+export function deadlineOf(url: string): number {
+  if (url === callbackPath) return callbackMs
+  return url === waitPath ? waitMs : otherMs
+}

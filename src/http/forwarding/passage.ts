@@ -1,0 +1,50 @@
+// A request on its way to the node that holds its instance.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { InstanceName } from '../../core/ids.ts'
+import type { ForwardHead, Owner, Owners } from '../../core/nodes/owners.ts'
+import type { StandIn } from '../../core/nodes/stand-in.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { PeerClient } from '../../nodes/peer-client.ts'
+import type { ForwardedRequests } from './forwarded-requests.ts'
+import { headersToOwner } from './pass-headers.ts'
+
+export type ForwardingDeps = {
+  owners: Owners
+  peers: Pick<PeerClient, 'forward' | 'forwardCallback'>
+  standIn: StandIn
+  forwarded: ForwardedRequests
+  clock: Clock
+}
+
+export type Passage = {
+  instance: InstanceName
+  request: FastifyRequest
+  reply: FastifyReply
+  body: Buffer
+  /** On the monotonic scale, when the request came. */
+  since: number
+  /** Aborts when the client hangs up: then the owner need not go on either. */
+  hungUp: AbortSignal
+}
+
+/** `here`: this node serves the request after all. */
+export type PassageEnd = 'here' | 'answered'
+
+/** Aborts also when the answer is complete. */
+export function whenClosed({ raw }: FastifyReply): AbortSignal {
+  const closed = new AbortController()
+  raw.once('close', () => {
+    closed.abort()
+  })
+  return closed.signal
+}
+
+/** What the owner is told beside the body. */
+export function headFor({ instance, request, body, since }: Passage, owner: Owner, now: number): ForwardHead {
+  const { url: path, ip: client } = request
+  // The connection between the nodes carries another method, so an answer without its body could not be told from a cut one.
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const headers = headersToOwner(request, body)
+  return { instance, epoch: owner.epoch, method, path, headers, client, waitedMs: now - since }
+}

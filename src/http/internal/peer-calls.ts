@@ -1,0 +1,80 @@
+// What nodes tell and ask each other beside forwarded requests. All of it is small JSON.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BridgeError } from '../../core/errors.ts'
+import type { InstanceName } from '../../core/ids.ts'
+import { instanceNamePattern } from '../../core/instance.ts'
+import type { RenewedAnswer } from '../../core/nodes/peers.ts'
+import { peerRoutes } from '../../nodes/peer-routes.ts'
+import { hashOf } from '../../nodes/signature.ts'
+import type { Signed } from '../../nodes/signature.ts'
+
+type Deps = {
+  renewed: () => RenewedAnswer
+  look: () => void
+  drain: (instance: InstanceName) => void
+  comingSoon: (instance: InstanceName) => void
+}
+
+const mostBytes = 4096
+const validName = new RegExp(instanceNamePattern)
+
+export class PeerCalls {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse, { path, bodyHash }: Signed): Promise<void> {
+    const answer = this.#follow(path, parse(await readSmall(request, bodyHash)))
+    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
+    response.end(JSON.stringify(answer))
+  }
+
+  #follow(path: string, facts: unknown): object {
+    switch (path) {
+      case peerRoutes.renewed:
+        return this.#deps.renewed()
+      case peerRoutes.look:
+        this.#deps.look()
+        return {}
+      case peerRoutes.drain:
+        this.#deps.drain(instanceOf(facts))
+        return {}
+      case peerRoutes.coming:
+        this.#deps.comingSoon(instanceOf(facts))
+        return {}
+      default:
+        throw new Error('every route of nodes is answered here or forwarded')
+    }
+  }
+}
+
+async function readSmall(request: IncomingMessage, bodyHash: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  // Destroying the request would close the connection before the refusal has left.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > mostBytes) throw new BridgeError('SERVICE_BODY_TOO_LARGE', `the body has more than ${mostBytes} bytes`)
+    chunks.push(chunk)
+  }
+  const body = Buffer.concat(chunks, bytes)
+  if (hashOf(body) === bodyHash) return body
+  throw new BridgeError('SERVICE_BAD_REQUEST', 'the body is not the one that the node signed')
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (cause) {
+    throw new BridgeError('SERVICE_BAD_REQUEST', 'the body is not valid JSON', { cause })
+  }
+}
+
+function instanceOf(facts: unknown): InstanceName {
+  const { instance } = (facts ?? {}) as { instance?: unknown }
+  if (typeof instance === 'string' && validName.test(instance)) return instance
+  throw new BridgeError('SERVICE_BAD_REQUEST', 'instance must be the name of an instance')
+}

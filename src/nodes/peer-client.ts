@@ -1,0 +1,100 @@
+// Asks other nodes over HTTP, each request signed for the node that it is for.
+
+import type { Readable } from 'node:stream'
+import type { InstanceName } from '../core/ids.ts'
+import type { ForwardHead, Owner } from '../core/nodes/owners.ts'
+import type { Peer, Peers, RenewedAnswer } from '../core/nodes/peers.ts'
+import type { Egress } from '../lib/egress/egress.ts'
+import type { AnswerHead } from '../lib/egress/exchange.ts'
+import { formatForwardHead } from './forward-head.ts'
+import { peerRoutes, refusalHeader, refusals } from './peer-routes.ts'
+import type { Refusal } from './peer-routes.ts'
+import { hashOf } from './signature.ts'
+import type { NodeSignature } from './signature.ts'
+
+type Deps = {
+  signature: NodeSignature
+  /** For callbacks and for what nodes tell each other. */
+  quick: Egress
+  /** For requests that may take minutes: they must not keep callbacks waiting for a connection. */
+  patient: Egress
+}
+
+type Terms = { timeoutMs: number; signal: AbortSignal }
+
+/** `refusal`: the node does not serve the instance, and changed nothing. */
+export type ForwardAnswer<Body> = (AnswerHead & { body: Body }) | { refusal: Refusal }
+
+const tellTimeoutMs = 1000
+
+export class PeerClient implements Peers {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async renewed(peer: Peer, timeoutMs: number): Promise<RenewedAnswer | undefined> {
+    return this.#ask(peer, peerRoutes.renewed, {}, timeoutMs).then(readRenewed, () => undefined)
+  }
+
+  look(peer: Peer): Promise<void> {
+    return this.#tell(peer, peerRoutes.look, {})
+  }
+
+  drain(peer: Peer, instance: InstanceName): Promise<void> {
+    return this.#tell(peer, peerRoutes.drain, { instance })
+  }
+
+  comingSoon(peer: Peer, instance: InstanceName): Promise<void> {
+    return this.#tell(peer, peerRoutes.coming, { instance })
+  }
+
+  /** Resolves with the whole answer; rejects with an EgressError when it is not complete in time. */
+  async forwardCallback(owner: Owner, head: ForwardHead, body: Buffer, terms: Terms): Promise<ForwardAnswer<Buffer>> {
+    const answer = await this.#deps.quick.request({ ...this.#forward(owner, head, body), ...terms })
+    const refusal = refusalOf(answer)
+    return refusal === undefined ? answer : { refusal }
+  }
+
+  /** Resolves when the answer begins. Its body must be read to the end or destroyed. */
+  async forward(owner: Owner, head: ForwardHead, body: Buffer, terms: Terms): Promise<ForwardAnswer<Readable>> {
+    const asked = { ...this.#forward(owner, head, body), ...terms, maxResponseBytes: Infinity }
+    const answer = await this.#deps.patient.open(asked)
+    const refusal = refusalOf(answer)
+    if (refusal === undefined) return answer
+    answer.body.destroy()
+    return { refusal }
+  }
+
+  #forward(owner: Owner, head: ForwardHead, body: Buffer) {
+    return this.#signed(owner, peerRoutes.forward, { head: formatForwardHead(head), body })
+  }
+
+  async #tell(peer: Peer, path: string, facts: object): Promise<void> {
+    // The peer finds out by itself, a little later.
+    await this.#ask(peer, path, facts, tellTimeoutMs).catch(() => undefined)
+  }
+
+  async #ask(peer: Peer, path: string, facts: object, timeoutMs: number): Promise<unknown> {
+    const body = Buffer.from(JSON.stringify(facts))
+    const answer = await this.#deps.quick.request({ ...this.#signed(peer, path, { head: '', body }), timeoutMs })
+    if (answer.status !== 200) throw new Error(`the node answered ${answer.status}`)
+    return answer.json()
+  }
+
+  #signed({ id, address }: Peer, path: string, { head, body }: { head: string; body: Buffer }) {
+    const signed = { target: id, method: 'POST', path, head, bodyHash: hashOf(body) } as const
+    const headers = this.#deps.signature.sign(signed)
+    return { method: signed.method, url: address + path, headers, body }
+  }
+}
+
+function refusalOf({ status, headers }: AnswerHead): Refusal | undefined {
+  return status === 421 ? refusals.find((each) => each === headers[refusalHeader]) : undefined
+}
+
+function readRenewed(answer: unknown): RenewedAnswer | undefined {
+  const { beatAgeMs, watchedMs } = (answer ?? {}) as Partial<Record<keyof RenewedAnswer, unknown>>
+  return typeof beatAgeMs === 'number' && typeof watchedMs === 'number' ? { beatAgeMs, watchedMs } : undefined
+}

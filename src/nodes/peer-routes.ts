@@ -1,0 +1,15 @@
+// The routes of the listener for other nodes, and the header with which a node says that it does not serve an instance.
+
+export const peerRoutes = {
+  forward: '/internal/forward',
+  renewed: '/internal/renewed',
+  look: '/internal/look',
+  drain: '/internal/drain',
+  coming: '/internal/coming',
+} as const
+
+/** Comes with a 421, whose request changed nothing. */
+export const refusalHeader = 'x-node-refusal'
+
+export const refusals = ['leaving', 'not_held', 'other_node'] as const
+export type Refusal = (typeof refusals)[number]

@@ -1,0 +1,108 @@
+// Callbacks at a node that does not hold the instance: the helpdesk sends each once, so none may be lost.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../../src/lib/clock.ts'
+import { freePort } from '../harness/free-port.ts'
+import { requestFrom } from '../harness/http-request.ts'
+import { RawServer } from '../harness/raw-server.ts'
+import { startPair, TestNode } from './harness/two-nodes.ts'
+
+const signed = { 'x-chatwoot-signature': 'sha256=abc', 'content-type': 'application/json' }
+const raw = '{"event": "message_created" }'
+const post = (url: string, body: string | Uint8Array = raw) =>
+  requestFrom(url, 'POST', '/api/instances/shop/webhook', { body, headers: signed })
+
+test('the owner gets the bytes and headers as they came', async () => {
+  await using pair = await startPair()
+  const { status } = await post(pair.stranger.url)
+  assert.equal(status, 202)
+  const [seen] = pair.owner.seen
+  assert.equal(String(seen?.body), raw)
+  assert.equal(seen?.headers['x-chatwoot-signature'], signed['x-chatwoot-signature'])
+  assert.deepEqual(pair.stranger.stored, [])
+})
+
+test('the owner counts the time that the callback has waited', async () => {
+  await using pair = await startPair()
+  await post(pair.stranger.url)
+  assert.ok((pair.owner.seen[0]?.heldMs ?? 0) > 0)
+})
+
+test('after a refusal the next owner is asked', async () => {
+  await using pair = await startPair()
+  await using before = await TestNode.start({ id: 'before-1' })
+  before.standing = 'not_held'
+  pair.stranger.owners.answers = [before.owner, before.owner, pair.owner.owner]
+  const { body } = await post(pair.stranger.url)
+  assert.deepEqual(body, { status: 'queued', bytes: raw.length })
+})
+
+test('without an owner the callback is stored at once', async () => {
+  await using pair = await startPair()
+  for (const answer of ['none', 'quarantined'] as const) {
+    pair.stranger.owners.answers = [answer]
+    const { status, body } = await post(pair.stranger.url)
+    assert.deepEqual([status, body], [202, { status: 'queued', stored_by: 'stranger-1' }])
+  }
+  const [stored] = pair.stranger.stored
+  assert.deepEqual([stored?.instance, String(stored?.raw), stored?.mayBeStored], ['shop', raw, false])
+  assert.equal(stored?.headers['x-chatwoot-signature'], signed['x-chatwoot-signature'])
+})
+
+test('a callback of an instance that leaves its node is stored', async () => {
+  await using pair = await startPair()
+  pair.owner.standing = 'leaving'
+  await post(pair.stranger.url)
+  assert.deepEqual(
+    pair.stranger.stored.map(({ mayBeStored }) => mayBeStored),
+    [false],
+  )
+  assert.equal(pair.stranger.owners.forgotten, 1)
+})
+
+test('a refused connection is looked up once more, then the callback is stored', async () => {
+  await using pair = await startPair()
+  pair.stranger.owners.answers = [{ id: 'gone-1', address: `http://127.0.0.1:${await freePort()}`, epoch: 2 }]
+  await post(pair.stranger.url)
+  assert.deepEqual(
+    pair.stranger.stored.map(({ mayBeStored }) => mayBeStored),
+    [false],
+  )
+  assert.equal(pair.stranger.owners.asked, 3)
+})
+
+test('an owner that is silent, or whose answer breaks off, may have stored the callback', async () => {
+  await using pair = await startPair({ clock: systemClock })
+  const half = 'HTTP/1.1 202 Accepted\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"status"'
+  await using silent = await RawServer.start()
+  await using broken = await RawServer.start((socket) =>
+    socket.once('data', () => socket.write(half, () => socket.resetAndDestroy())),
+  )
+  for (const { url } of [silent, broken]) {
+    pair.stranger.owners.answers = [{ id: 'odd-1', address: url.replace(/\/$/, ''), epoch: 2 }]
+    const { status } = await post(pair.stranger.url)
+    assert.equal(status, 202)
+  }
+  assert.deepEqual(
+    pair.stranger.stored.map(({ mayBeStored }) => mayBeStored),
+    [true, true],
+  )
+  assert.ok((pair.stranger.stored[0]?.waitedMs ?? 0) >= 1400, 'the helpdesk has waited for the deadline')
+})
+
+test('an instance that came here meanwhile is served here', async () => {
+  await using pair = await startPair()
+  pair.owner.standing = 'not_held'
+  pair.stranger.owners.answers = [pair.owner.owner, pair.owner.owner, 'here']
+  const { body } = await post(pair.stranger.url)
+  assert.deepEqual(body, { status: 'queued', bytes: raw.length })
+  assert.equal(String(pair.stranger.seen[0]?.body), raw)
+})
+
+test('the refusal of the owner is the answer', async () => {
+  await using pair = await startPair()
+  const { status } = await post(pair.stranger.url, Buffer.alloc(6 * 1024 ** 2, 'x'))
+  assert.equal(status, 413)
+  assert.deepEqual(pair.stranger.stored, [])
+})

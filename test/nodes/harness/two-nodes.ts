@@ -1,0 +1,170 @@
+// Two nodes in one process: real HTTP between the client, the node that receives a request, and the node that holds the instance.
+// The test says who holds what.
+
+import type { Config } from '../../../src/config/config.ts'
+import { createPeers, listenForNodes } from '../../../src/app/nodes/create-peers.ts'
+import type { InstanceName } from '../../../src/core/ids.ts'
+import type { OwnerAnswer, Owners, Standing } from '../../../src/core/nodes/owners.ts'
+import type { Peer } from '../../../src/core/nodes/peers.ts'
+import type { UnownedCallback } from '../../../src/core/nodes/stand-in.ts'
+import type { HttpApp } from '../../../src/http/http-app.ts'
+import { createFrame } from '../../../src/http/server/http-frame.ts'
+import type { FrameDeps } from '../../../src/http/server/http-frame.ts'
+import { unknownRoute } from '../../../src/http/server/error-reply.ts'
+import { closeServer, listen } from '../../../src/http/server/listener.ts'
+import { StartGate } from '../../../src/http/server/start-gate.ts'
+import { ApiToken } from '../../../src/http/session/api-token.ts'
+import { DashboardSessions } from '../../../src/http/session/dashboard-sessions.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
+import type { PeerClient } from '../../../src/nodes/peer-client.ts'
+import { FastClock } from '../../harness/fast-clock.ts'
+import { RecordedLog } from '../../harness/logs.ts'
+import { addPublicRoutes } from './public-routes.ts'
+import type { SeenRequest } from './public-routes.ts'
+
+export const apiToken = 'test-token'
+export const nodeSecret = 'a secret of the nodes, 32 bytes long'
+
+/** What a test says about instances at one node. */
+export class ScriptedOwners implements Owners {
+  /** One answer for each question; the last one stays. */
+  answers: OwnerAnswer[] = ['here']
+  asked = 0
+  forgotten = 0
+  readonly taken: InstanceName[] = []
+
+  ownerOf(): Promise<OwnerAnswer> {
+    this.asked += 1
+    const [next = 'none', ...rest] = this.answers
+    if (rest.length > 0) this.answers = rest
+    return Promise.resolve(next)
+  }
+
+  forget(): void {
+    this.forgotten += 1
+  }
+
+  takeQuarantined(instance: InstanceName): Promise<void> {
+    this.taken.push(instance)
+    return Promise.resolve()
+  }
+}
+
+type NodeOptions = { id: string; settings?: Partial<FrameDeps['settings']>; clock?: Clock }
+
+export class TestNode {
+  readonly id: string
+  readonly owners = new ScriptedOwners()
+  readonly stored: UnownedCallback[] = []
+  /** What other nodes have told. */
+  readonly told: string[] = []
+  readonly seen: SeenRequest[] = []
+  readonly logs = new RecordedLog()
+  standing: Standing = 'held'
+  url = ''
+  address = ''
+  app!: HttpApp
+  peers!: PeerClient
+  readonly #stack = new AsyncDisposableStack()
+
+  private constructor(id: string) {
+    this.id = id
+  }
+
+  /** The clock is slow unless the test gives another: then no deadline passes, also on a machine that is kept busy. */
+  static async start({ id, settings = {}, clock = new FastClock(0.05) }: NodeOptions): Promise<TestNode> {
+    const node = new TestNode(id)
+    try {
+      await node.#start(settings, clock)
+    } catch (error) {
+      await node[Symbol.asyncDispose]()
+      throw error
+    }
+    return node
+  }
+
+  get peer(): Peer {
+    return { id: this.id, address: this.address }
+  }
+
+  /** As another node finds it. */
+  get owner(): OwnerAnswer {
+    return { ...this.peer, epoch: 3 }
+  }
+
+  async #start(settings: Partial<FrameDeps['settings']>, clock: Clock): Promise<void> {
+    const { log } = this.logs
+    const nodes = { listen: { host: '127.0.0.1', port: 0 }, url: null, secret: nodeSecret, capacity: 100 }
+    const base = { config: { nodes } satisfies Pick<Config, 'nodes'>, clock, log, stack: this.#stack }
+    const parts = createPeers(base)
+    this.peers = parts.peers
+    const forwarding = { ...parts, owners: this.owners, standIn: this.#standIn(), clock }
+    this.app = await createFrame({ ...frameDeps(settings), log, forwarding })
+    this.#stack.defer(() => closeServer(this.app))
+    addPublicRoutes(this.app, this.id, this.seen)
+    this.app.setNotFoundHandler(() => {
+      throw unknownRoute()
+    })
+    this.url = (await listen(this.app, { host: '127.0.0.1', port: 0 })) ?? ''
+    this.address = await listenForNodes(base, parts, {
+      self: () => this.id,
+      standing: () => Promise.resolve(this.standing),
+      calls: this.#calls(),
+      serve: (request, response) => {
+        this.app.routing(request, response)
+      },
+    })
+  }
+
+  #standIn() {
+    return {
+      store: (callback: UnownedCallback) => {
+        this.stored.push(callback)
+        return Promise.resolve({ status: 202, body: { status: 'queued', stored_by: this.id } })
+      },
+    }
+  }
+
+  #calls() {
+    const tell = (what: string) => (instance?: InstanceName) => void this.told.push(`${what} ${instance ?? ''}`.trim())
+    const renewed = () => ({ beatAgeMs: 250, watchedMs: 9000 })
+    return { renewed, look: tell('look'), drain: tell('drain'), comingSoon: tell('coming') }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync()
+  }
+}
+
+function frameDeps(settings: Partial<FrameDeps['settings']>) {
+  const token = new ApiToken(apiToken)
+  return {
+    settings: {
+      apiToken,
+      publicUrl: null,
+      bodyLimit: 1024 ** 2,
+      maxConnections: 500,
+      rateLimit: 0,
+      trustProxy: false,
+      ...settings,
+    },
+    clock: systemClock,
+    gate: new StartGate({ phase: () => 'serving', begun: AbortSignal.abort(), clock: systemClock }),
+    access: { token, sessions: new DashboardSessions({ key: token.sessionKey, clock: systemClock }) },
+  }
+}
+
+/** The owner holds every instance; the stranger finds that out. */
+export async function startPair(options: Omit<NodeOptions, 'id'> = {}) {
+  const owner = await TestNode.start({ ...options, id: 'owner-1' })
+  const stranger = await TestNode.start({ ...options, id: 'stranger-1' })
+  stranger.owners.answers = [owner.owner]
+  return {
+    owner,
+    stranger,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([stranger[Symbol.asyncDispose](), owner[Symbol.asyncDispose]()])
+    },
+  }
+}

@@ -1,0 +1,164 @@
+// What happens when the owner of an instance does not answer, is another one by now, or is missing.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Socket } from 'node:net'
+import { systemClock } from '../../src/lib/clock.ts'
+import { assertRefused } from '../harness/assertions.ts'
+import { FastClock } from '../harness/fast-clock.ts'
+import { freePort } from '../harness/free-port.ts'
+import { requestFrom } from '../harness/http-request.ts'
+import { RawServer } from '../harness/raw-server.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { apiToken, startPair, TestNode } from './harness/two-nodes.ts'
+
+const token = apiToken
+const get = (url: string, path = '/api/instances/shop') => requestFrom(url, 'GET', path, { token })
+const restart = (url: string) => requestFrom(url, 'POST', '/api/instances/shop/restart', { token })
+
+async function gone() {
+  return { id: 'gone-1', address: `http://127.0.0.1:${await freePort()}`, epoch: 2 }
+}
+
+/** A node that takes the request and does to the connection what the test says. */
+async function oddNode(onRequest: (socket: Socket) => void) {
+  const server = await RawServer.start((socket) => socket.once('data', () => onRequest(socket)))
+  return { server, owner: { id: 'odd-1', address: server.url.replace(/\/$/, ''), epoch: 2 } }
+}
+
+test('a node that does not hold the instance any more is asked once, and the next look finds the owner', async () => {
+  await using pair = await startPair()
+  await using before = await TestNode.start({ id: 'before-1' })
+  before.standing = 'not_held'
+  pair.stranger.owners.answers = [before.owner, before.owner, pair.owner.owner]
+  const { status } = await get(pair.stranger.url)
+  assert.equal(status, 200)
+  assert.deepEqual([before.seen.length, pair.owner.seen.length], [0, 1])
+  assert.equal(pair.stranger.owners.forgotten, 1)
+  assert.equal(before.logs.withMessage('a request of another node was refused').length, 1)
+})
+
+test('a node that has started anew refuses what is for the one before it', async () => {
+  await using pair = await startPair()
+  const stale = { id: 'owner-0', address: pair.owner.address, epoch: 3 }
+  pair.stranger.owners.answers = [stale, stale, pair.owner.owner]
+  assert.equal((await get(pair.stranger.url)).status, 200)
+  assert.equal(pair.owner.seen.length, 1)
+})
+
+test('a refused connection is followed by another look', async () => {
+  await using pair = await startPair()
+  const dead = await gone()
+  pair.stranger.owners.answers = [dead, dead, pair.owner.owner]
+  assert.equal((await restart(pair.stranger.url)).status, 409)
+  assert.deepEqual(
+    pair.owner.seen.map(({ route }) => route),
+    ['/api/instances/:name/restart'],
+  )
+})
+
+test('without an owner a request waits for one', async () => {
+  await using pair = await startPair({ clock: systemClock })
+  pair.stranger.owners.answers = ['none', 'none', 'none', pair.owner.owner]
+  assert.equal((await get(pair.stranger.url)).status, 200)
+})
+
+test('an instance that leaves its node is asked for at the new one', async () => {
+  await using pair = await startPair({ clock: systemClock })
+  await using before = await TestNode.start({ id: 'before-1' })
+  before.standing = 'leaving'
+  const moving = [before.owner, before.owner, before.owner, before.owner, pair.owner.owner]
+  pair.stranger.owners.answers = moving
+  assert.equal((await get(pair.stranger.url)).status, 200)
+  assert.deepEqual([before.seen.length, pair.owner.seen.length], [0, 1])
+})
+
+test('when no node takes the instance the client is told to try again', async () => {
+  await using pair = await startPair({ clock: new FastClock(10) })
+  pair.stranger.owners.answers = ['none']
+  const answer = await get(pair.stranger.url)
+  assertRefused(answer, 'SERVICE_NO_OWNER')
+  assert.equal(answer.headers.get('retry-after'), '1')
+})
+
+test('an instance that came here meanwhile is served here, with its body', async () => {
+  await using pair = await startPair()
+  const dead = await gone()
+  pair.stranger.owners.answers = [dead, dead, 'here']
+  const body = { text: 'whole' }
+  const answer = await requestFrom(pair.stranger.url, 'PATCH', '/api/instances/shop', { token, body })
+  assert.deepEqual([answer.status, answer.body], [200, body])
+  assert.equal(pair.stranger.seen.length, 1)
+})
+
+test('a name that no node knows is refused by the route of the node that was asked', async () => {
+  await using pair = await startPair()
+  pair.stranger.owners.answers = ['unknown']
+  await get(pair.stranger.url)
+  assert.equal(pair.stranger.seen.length, 1)
+})
+
+test('an instance in quarantine is taken by the node that was asked', async () => {
+  await using pair = await startPair()
+  pair.stranger.owners.answers = ['quarantined', 'quarantined', 'here']
+  assert.equal((await restart(pair.stranger.url)).status, 409)
+  assert.deepEqual(pair.stranger.owners.taken, ['shop'])
+  assert.equal(pair.stranger.seen.length, 1)
+})
+
+describe('a request whose outcome is unknown', () => {
+  test('is not repeated when it changes something', async () => {
+    await using pair = await startPair()
+    const { server, owner } = await oddNode((socket) => socket.resetAndDestroy())
+    await using _server = server
+    pair.stranger.owners.answers = [owner, owner, pair.owner.owner]
+    assertRefused(await restart(pair.stranger.url), 'SERVICE_NODE_SILENT')
+    assert.equal(pair.owner.seen.length, 0)
+  })
+
+  test('is repeated when it only reads', async () => {
+    await using pair = await startPair()
+    const { server, owner } = await oddNode((socket) => socket.resetAndDestroy())
+    await using _server = server
+    pair.stranger.owners.answers = [owner, owner, pair.owner.owner]
+    assert.equal((await get(pair.stranger.url)).status, 200)
+  })
+})
+
+test('an answer that breaks off in the middle breaks off for the client too', async () => {
+  await using pair = await startPair()
+  const { server, owner } = await oddNode((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nhalf', () => {
+      socket.resetAndDestroy()
+    })
+  })
+  await using _server = server
+  pair.stranger.owners.answers = [owner]
+  await assert.rejects(get(pair.stranger.url))
+})
+
+test('when the client hangs up the owner notices', async () => {
+  await using pair = await startPair()
+  const gaveUp = new AbortController()
+  const headers = { authorization: `Bearer ${token}` }
+  const asked = fetch(`${pair.stranger.url}/api/instances/shop/wait-ready`, { headers, signal: gaveUp.signal })
+  await waitUntil('the owner has the request', () => pair.owner.seen.length === 1)
+  gaveUp.abort()
+  await assert.rejects(asked)
+  await waitUntil('the owner notices', () => pair.owner.seen[0]?.hungUp === true)
+})
+
+test('many requests that wait for minutes do not hold up callbacks', async () => {
+  await using pair = await startPair()
+  const gaveUp = new AbortController()
+  const headers = { authorization: `Bearer ${token}` }
+  const waits = Array.from({ length: 40 }, () =>
+    fetch(`${pair.stranger.url}/api/instances/shop/wait-ready`, { headers, signal: gaveUp.signal }),
+  )
+  await waitUntil('all of them wait at the owner', () => pair.owner.seen.length === waits.length)
+  const { status } = await requestFrom(pair.stranger.url, 'POST', '/api/instances/shop/webhook', { body: '{}' })
+  assert.equal(status, 202)
+  assert.deepEqual(pair.stranger.stored, [])
+  gaveUp.abort()
+  await Promise.allSettled(waits)
+})
