@@ -1,4 +1,4 @@
-// The accounts of this process by name. Lists, health and metrics are answered from here, never from the database.
+// The accounts that this process holds, by name. The roster answers for all instances of the service.
 
 import { BridgeError } from '../core/errors.ts'
 import type { InstanceName } from '../core/ids.ts'

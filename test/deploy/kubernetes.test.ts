@@ -122,6 +122,11 @@ for (const [file, paths] of Object.entries(mounts) as [keyof typeof mounts, stri
       assert.equal(container.image, `causeway:${version}`)
     })
 
+    test('sends requests to a pod that serves, not to one that starts or stands by', () => {
+      assert.equal(container.readinessProbe.httpGet.path, '/api/ready')
+      assert.equal(container.startupProbe.httpGet.path, '/api/health')
+    })
+
     test('asks paths that answer 200 without a token', async () => {
       await using service = await Service.start()
       for (const { httpGet } of [container.startupProbe, container.readinessProbe, container.livenessProbe]) {

@@ -12,7 +12,7 @@ export type BuildInfo = {
   library: string
 }
 
-export const readyStates = ['ready', 'starting', 'standby', 'draining', 'cut_off'] as const
+const readyStates = ['ready', 'starting', 'standby', 'draining', 'cut_off'] as const
 export type ReadyState = (typeof readyStates)[number]
 
 export type OperationsDeps = {

@@ -213,11 +213,11 @@ for (const engine of engines) {
     test('callers share reads, and none gets a read that began before it asked', async () => {
       await using stage = await setUp(engine)
       const { roster, store, instances } = stage
-      const answered = Promise.withResolvers<void>()
+      const answered = Promise.withResolvers<undefined>()
       instances.onRead = async () => {
         instances.onRead = () => Promise.resolve()
         await store('a')
-        answered.resolve()
+        answered.resolve(undefined)
       }
       const early = roster.current()
       const late = answered.promise.then(() => Promise.all([roster.current(), roster.current(), roster.current()]))
@@ -249,10 +249,10 @@ test('a database that fails or does not answer keeps no one waiting who takes wh
   instances.onRead = () => Promise.reject(new Error('away'))
   await roster.freshen()
   await assert.rejects(roster.current(), /away/)
-  const stuck = Promise.withResolvers<void>()
-  const reached = Promise.withResolvers<void>()
+  const stuck = Promise.withResolvers<undefined>()
+  const reached = Promise.withResolvers<undefined>()
   instances.onRead = () => {
-    reached.resolve()
+    reached.resolve(undefined)
     return stuck.promise
   }
   let isOver = false
@@ -265,5 +265,5 @@ test('a database that fails or does not answer keeps no one waiting who takes wh
   await clock.advance(1)
   await waiting
   assert.deepEqual(statesOf(roster.list()), [['a', 'disconnected']])
-  stuck.resolve()
+  stuck.resolve(undefined)
 })

@@ -42,8 +42,8 @@ export class Roster {
   readonly #recent: LastReading<void>
   /** Every stored instance as of the last read. */
   #stored: ReadonlyMap<InstanceName, ListedInstance> = new Map()
-  /** Deleted while a read was under way, which may still have seen them. */
-  readonly #forgotten = new Set<InstanceName>()
+  /** Deleted during the read under way, which may still have seen them. */
+  #deletedMeanwhile: Set<InstanceName> | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -107,7 +107,7 @@ export class Roster {
 
   /** The instance was deleted here. */
   forget(name: InstanceName): void {
-    this.#forgotten.add(name)
+    this.#deletedMeanwhile?.add(name)
     this.#stored = without(this.#stored, name)
   }
 
@@ -119,11 +119,15 @@ export class Roster {
 
   async #read(): Promise<void> {
     const { instances, logouts } = this.#deps
-    this.#forgotten.clear()
-    const [rows, pending] = await Promise.all([instances.list(), logouts.list()])
-    const leaving = new Set(pending.map(({ instance }) => instance))
-    const known = rows.filter(({ name }) => !this.#forgotten.has(name))
-    this.#stored = new Map(known.map((row) => [row.name, toListed(row, leaving.has(row.name))]))
+    const deleted = (this.#deletedMeanwhile = new Set())
+    try {
+      const [rows, pending] = await Promise.all([instances.list(), logouts.list()])
+      const leaving = new Set(pending.map(({ instance }) => instance))
+      const known = rows.filter(({ name }) => !deleted.has(name))
+      this.#stored = new Map(known.map((row) => [row.name, toListed(row, leaving.has(row.name))]))
+    } finally {
+      this.#deletedMeanwhile = undefined
+    }
   }
 }
 

@@ -172,9 +172,11 @@ for (const engine of engines) {
 
 describe('health beside other nodes', () => {
   const shown = () => ({ nodes, quarantined: ['theirs'] })
+  /** Health waits only for a moment until it has read the other instances. On this clock the moment does not pass. */
+  const patient = () => ({ clock: new ManualClock() })
 
   test('names the nodes, all instances and those in quarantine, which degrade it', async () => {
-    await using service = await startBeside({ shown })
+    await using service = await startBeside({ shown }, patient())
     const health = (await service.get('/api/health')).body as Health
     assert.deepEqual([health.status, namesOf(health.instances), health.nodes], ['degraded', ['mine', 'theirs'], nodes])
     assert.partialDeepStrictEqual(health.checks, {
@@ -189,7 +191,10 @@ describe('health beside other nodes', () => {
   })
 
   test('tells a stranger no name of a node or an instance', async () => {
-    await using service = await startBeside({ shown }, { environment: { SERVICE_HEALTH_DETAILS: 'token' } })
+    await using service = await startBeside(
+      { shown },
+      { ...patient(), environment: { SERVICE_HEALTH_DETAILS: 'token' } },
+    )
     const { body, text } = await service.request('GET', '/api/health', { token: null })
     assert.ok(!/theirs|mine|host-/.test(text), text)
     const { checks, nodes: reduced, status } = body as Health
@@ -204,7 +209,7 @@ describe('health beside other nodes', () => {
   })
 
   test('forgets an instance as soon as it is deleted here', async () => {
-    await using service = await startBeside({}, { clock: new ManualClock() })
+    await using service = await startBeside({}, patient())
     const names = async () => namesOf(((await service.get('/api/health')).body as Health).instances)
     assert.deepEqual(await names(), ['mine', 'theirs'])
     assert.equal((await service.request('DELETE', '/api/instances/mine')).status, 200)

@@ -16,6 +16,12 @@ async function urlInStandby(service: ServiceProcess): Promise<string> {
   return url
 }
 
+/** What a balancer learns. */
+async function ready(url: string): Promise<[number, unknown]> {
+  const answer = await fetch(`${url}/api/ready`)
+  return [answer.status, await answer.json()]
+}
+
 for (const engine of engines) {
   describe(`two processes on one database, ${engine}`, { concurrency: true }, () => {
     test('the second stands by, says so, and takes over when the first stops', async () => {
@@ -28,6 +34,7 @@ for (const engine of engines) {
       const health = await fetch(`${url}/api/health`)
       const { status, checks } = (await health.json()) as Health
       assert.deepEqual([health.status, status, checks.ownership], [200, 'degraded', 'standby'])
+      assert.deepEqual(await ready(url), [503, { status: 'standby' }])
       const refused = await fetch(`${url}/api/tenants`)
       assert.equal(refused.status, 503)
       assert.match(await refused.text(), /SERVICE_STANDBY/)
@@ -42,6 +49,7 @@ for (const engine of engines) {
       assert.equal((await first.exited()).code, 0)
       await second.ready()
       assert.equal((await fetch(`${url}/api/tenants`)).status, 200)
+      assert.deepEqual(await ready(url), [200, { status: 'ready' }])
     })
 
     test('the second takes over when the first is killed', async () => {
