@@ -5,8 +5,16 @@ const fact = 'stores a fact that stays true after the instance has moved'
 const lastWins =
   'changes a tenant, which belongs to no instance; of two changes the last one counts, and both are audited'
 const decides = 'decides who holds the lease'
+const places = 'decides who holds an instance; the condition is in the statement itself'
+const ofNodes = 'is about a node; the condition is in the statement itself'
 
 export const writesWithoutHold: Readonly<Record<string, string>> = {
+  'AssignmentStore.dropWish': places,
+  'AssignmentStore.handOver': places,
+  'AssignmentStore.place': places,
+  'AssignmentStore.quarantine': places,
+  'AssignmentStore.release': places,
+  'AssignmentStore.wish': places,
   'AuditStore.append': fact,
   'DeliveryStore.insert': fact,
   'DeliveryStore.prune': 'the condition is in the DELETE itself',
@@ -23,7 +31,15 @@ export const writesWithoutHold: Readonly<Record<string, string>> = {
   'LeaseStore.acquire': decides,
   'LeaseStore.release': decides,
   'LeaseStore.renew': decides,
+  'LeaseStore.retire': decides,
   'MessageDateStore.queueStatement': step,
+  'NodeStore.beat': ofNodes,
+  'NodeStore.bury': ofNodes,
+  'NodeStore.drain': ofNodes,
+  'NodeStore.end': ofNodes,
+  'NodeStore.join': ofNodes,
+  'NodeStore.prune': ofNodes,
+  'NodeStore.setCapacity': ofNodes,
   'RestoredStore.prepare': 'a process without the lease finds no backup to prepare',
   'SentMessageStore.insertStep': step,
   'SentMessageStore.withdrawStep': step,
