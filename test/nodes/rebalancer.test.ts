@@ -249,9 +249,9 @@ describe('rebalancer', { skip: withoutPostgres }, () => {
     await using stage = await RebalancerStage.open('a')
     await stage.createFree(1)
     await stage.tables.bystander.query(`UPDATE assignments SET crashes = 2, crashed_at = ${stage.clock.now()}`)
-    const starts: PromiseWithResolvers<void>[] = []
+    const starts: PromiseWithResolvers<undefined>[] = []
     const startCell = () => {
-      const start = Promise.withResolvers<void>()
+      const start = Promise.withResolvers<undefined>()
       starts.push(start)
       return start.promise
     }
