@@ -23,6 +23,7 @@ export const writesWithoutHold: Readonly<Record<string, string>> = {
   'LeaseStore.acquire': decides,
   'LeaseStore.release': decides,
   'LeaseStore.renew': decides,
+  'LeaseStore.retire': decides,
   'MessageDateStore.queueStatement': step,
   'RestoredStore.prepare': 'a process without the lease finds no backup to prepare',
   'SentMessageStore.insertStep': step,
