@@ -3,11 +3,11 @@
 import type { NodeId } from '../../core/nodes/hold.ts'
 import type { AssignmentTable, Move, SeenNode } from '../../core/nodes/node.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Holds } from './holds.ts'
+import type { HeldInstances } from './held-instances.ts'
 
 type Deps = {
   assignments: Pick<AssignmentTable, 'heldBy' | 'moves' | 'dropWish'>
-  holds: Holds
+  held: HeldInstances
   /** This node, and the living ones as its last beat showed them; undefined while it is no node. */
   view: () => { id: NodeId; nodes: readonly SeenNode[] } | undefined
   log: Log
@@ -56,14 +56,14 @@ export class HoldReader {
   }
 
   async #read(): Promise<void> {
-    const { assignments, holds, view } = this.#deps
+    const { assignments, held, view } = this.#deps
     const id = view()?.id
     if (id === undefined) return
     const [assigned, moves] = await Promise.all([assignments.heldBy(id), assignments.moves()])
     const now = view()
     // It has another id since, and holds nothing of this.
     if (now?.id !== id) return
-    holds.compare(id, assigned)
+    held.compare(id, assigned)
     const unseen = new Set<NodeId>()
     for (const move of moves.filter(({ from }) => from === id)) {
       const to = now.nodes.find((node) => node.id === move.to && node.state === 'active')
@@ -79,7 +79,7 @@ export class HoldReader {
   async #giveAway(move: Move, to: SeenNode): Promise<void> {
     try {
       // The database tells whether it was given away.
-      if (await this.#deps.holds.giveAway(move, to)) this.readNow()
+      if (await this.#deps.held.giveAway(move, to)) this.readNow()
     } catch (err) {
       this.#deps.log.warn({ err, instance: move.instance }, 'an instance could not be given away')
       this.#version = undefined

@@ -24,7 +24,7 @@ import type { Inherit } from './burials.ts'
 import { Draining } from './draining.ts'
 import { HoldReader } from './hold-reader.ts'
 import type { Holder } from './holder.ts'
-import { Holds } from './holds.ts'
+import { HeldInstances } from './held-instances.ts'
 import { Isolation } from './isolation.ts'
 import { Joining } from './joining.ts'
 import type { Joined } from './joining.ts'
@@ -65,7 +65,7 @@ export class Membership {
   readonly #last: LastAnswer
   readonly #joining: Joining
   readonly #isolation: Isolation
-  readonly #holds: Holds
+  readonly #held: HeldInstances
   readonly #reader: HoldReader
   readonly #burials: Burials
   readonly #draining: Draining
@@ -87,9 +87,9 @@ export class Membership {
       holder.isolated(isIsolated)
     }
     this.#isolation = new Isolation({ peers, clock, onChange })
-    this.#holds = new Holds({ holder, clock, log, stopped })
+    this.#held = new HeldInstances({ holder, clock, log, stopped })
     const view = () => (this.#id === undefined ? undefined : { id: this.#id, nodes: this.#last.nodes })
-    this.#reader = new HoldReader({ assignments, holds: this.#holds, view, log })
+    this.#reader = new HoldReader({ assignments, held: this.#held, view, log })
     const now = () => this.#last.databaseNow()
     const onInherited = () => {
       this.lookNow()
@@ -132,7 +132,7 @@ export class Membership {
   }
 
   readonly holdOf = (instance: InstanceName): Hold => {
-    const hold = this.#holds.find(instance)
+    const hold = this.#held.find(instance)
     if (!hold) throw new NotHeldError(instance)
     return hold
   }
@@ -173,7 +173,7 @@ export class Membership {
     this.#isolation.pause()
     await this.#started?.catch(ignoreRejection)
     await this.#beating
-    await Promise.all([this.#burials.settled(), this.#reader.settled(), this.#holds.settled()])
+    await Promise.all([this.#burials.settled(), this.#reader.settled(), this.#held.settled()])
     if (this.#id === undefined) return
     try {
       await tables.nodes.end(this.#id, this.databaseNow())
@@ -235,10 +235,10 @@ export class Membership {
   /** The others have given this node up. What it held is theirs. */
   async #joinAgain(): Promise<void> {
     const { listener, log } = this.#deps
-    log.warn({ held: this.#holds.size }, 'the other nodes have given this one up: it joins again')
+    log.warn({ held: this.#held.size }, 'the other nodes have given this one up: it joins again')
     this.#id = undefined
     this.#isolation.pause()
-    this.#holds.loseAll()
+    this.#held.loseAll()
     this.#noteDraining()
     if (this.#draining.hasBegun) return
     try {
@@ -250,6 +250,6 @@ export class Membership {
 
   #noteDraining(): void {
     const others = this.#last.nodes.filter(({ id }) => id !== this.#id)
-    this.#draining.note(this.#holds.size, others)
+    this.#draining.note(this.#held.size, others)
   }
 }

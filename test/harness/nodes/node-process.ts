@@ -74,12 +74,12 @@ export class NodeProcess {
 
   /** The table as this process reaches it. */
   reach<T extends object>(table: T): T {
-    const call =
-      (work: (...values: unknown[]) => Promise<unknown>) =>
-      (...values: unknown[]) =>
-        this.#call(() => work(...values))
-    const entries = Object.entries(table).map(([name, work]) => [name, call(work as () => Promise<unknown>)])
-    return Object.fromEntries(entries) as T
+    return new Proxy(table, {
+      get: (_, name) => {
+        const work = Reflect.get(table, name) as (...values: unknown[]) => Promise<unknown>
+        return (...values: unknown[]) => this.#call(() => work.apply(table, values))
+      },
+    })
   }
 
   /** Resolves when this process runs. */

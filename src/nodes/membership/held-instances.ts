@@ -28,7 +28,7 @@ type Holding = {
 
 const pauses = { firstMs: 250, ceilingMs: 4000 }
 
-export class Holds {
+export class HeldInstances {
   readonly #deps: Deps
   readonly #held = new Map<InstanceName, Holding>()
   readonly #lanes = new KeyedLanes()
