@@ -12,6 +12,7 @@ import { LeaseStore } from '../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../src/storage/stores/accounts/session-key-store.ts'
 import { blankInstance } from '../src/storage/stores/accounts/instance-rows.ts'
 import type { InstanceChanges } from '../src/storage/stores/accounts/instance-rows.ts'
+import { holdOf } from '../test/harness/holds.ts'
 
 export type Credentials = { creds: AuthenticationCreds; keys: SignalDataSet }
 
@@ -57,9 +58,14 @@ export async function fillDatabase(
   for (const [index, { creds, keys: held }] of accounts.entries()) {
     const sessionId = `session-${index}`
     const name = `instance-${String(index).padStart(4, '0')}`
-    await keys.save(epoch, sessionId, writesOf({ ...held, creds: { creds } }))
+    await keys.save(holdOf('a', epoch), sessionId, writesOf({ ...held, creds: { creds } }))
     const row = { ...rowOf(name, sessionId, jidNormalizedUser(creds.me?.id)), ...settings }
-    await instances.insert(epoch, row, { at: row.createdAt, actor: 'system', action: 'instance.create', target: name })
+    await instances.insert(holdOf('a', epoch), row, {
+      at: row.createdAt,
+      actor: 'system',
+      action: 'instance.create',
+      target: name,
+    })
   }
   await leases.release('seed', epoch)
 }

@@ -12,6 +12,7 @@ import { LeaseStore } from '../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../src/storage/stores/accounts/session-key-store.ts'
 import { serveParent } from './child.ts'
 import { ownCpuMs } from './own-use.ts'
+import { holdOf, holdsAt, nodeHold } from '../test/harness/holds.ts'
 
 const {
   NETWORK_URL: url = '',
@@ -27,13 +28,13 @@ const { creds, keys: held } = JSON.parse(credentials, BufferJSON.reviver) as { c
 const writes = Object.entries({ ...held, creds: { creds } } as Record<string, Record<string, unknown>>).flatMap(
   ([kind, values]) => Object.entries(values).map(([id, value]) => ({ kind, id, value: encodeKey(kind, value) })),
 )
-await keys.save(epoch, 's', writes)
+await keys.save(holdOf('a', epoch), 's', writes)
 const settings = { url, rootKey, caFile: '', version: [], proxy: null }
 const network = new WhatsappNetwork({
   keys,
   journal: new JournalStore(database),
-  versions: new ClientVersionStore(database, () => epoch),
-  epoch: () => epoch,
+  versions: new ClientVersionStore(database, () => nodeHold(epoch)),
+  ...holdsAt(() => epoch),
   clock: systemClock,
   log,
   settings,

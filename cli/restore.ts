@@ -1,6 +1,6 @@
 // npm run restore: puts a backup in the place of the embedded database, after a warning.
 
-import { shownOwnerName } from '../src/instances/owner-name.ts'
+import { shownOwnerName } from '../src/nodes/owner-name.ts'
 import { createLog } from '../src/lib/log.ts'
 import { restoreBackup } from '../src/storage/backup/restore-backup.ts'
 import { askPerson } from './ask-person.ts'

@@ -254,7 +254,7 @@ test('the simulator imports nothing of the service', () => {
 })
 
 test('the programs of the terminal use settings, backups and the name of an owner, and ask for the rest over HTTP', () => {
-  const free = ['src/core/', 'src/lib/', 'src/config/', 'src/storage/backup/', 'src/instances/owner-name.ts']
+  const free = ['src/core/', 'src/lib/', 'src/config/', 'src/storage/backup/', 'src/nodes/owner-name.ts']
   const wrong = imports.filter(
     ({ file, target }) =>
       file.startsWith('cli/') && /^(?:src|sim)\//.test(target) && !free.some((door) => target.startsWith(door)),

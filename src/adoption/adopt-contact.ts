@@ -13,6 +13,7 @@ import type { ListedConversation } from '../core/helpdesk/conversation.ts'
 import type { ChatId, InstanceName } from '../core/ids.ts'
 import type { BridgeForms } from '../core/other-bridges/bridge-contact.ts'
 import { phoneVariants } from '../core/phone-variants.ts'
+import type { HoldOf } from '../core/nodes/hold.ts'
 import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { ContactStore, ConversationKey } from '../storage/stores/people/contact-store.ts'
 import type { PersonRecord } from '../storage/stores/people/people-store.ts'
@@ -25,7 +26,7 @@ type Deps = {
   contacts: Pick<ContactStore, 'findContacts' | 'saveContact' | 'findConversation' | 'excludedConversations'>
   conversations: Pick<ConversationDirectory, 'adopt'>
   messages: Pick<MessageAdoption, 'run'>
-  epoch: () => number
+  holdOf: HoldOf
   modeOf: (instance: InstanceName) => 'new' | 'reopen'
 }
 
@@ -92,7 +93,7 @@ export class ContactTakeOver {
 
   /** The contact gets our source id, unless it has it. */
   async #address({ contact }: InboxContact, { chat, spec }: Place, work: AdoptionWork) {
-    const { contacts, epoch } = this.#deps
+    const { contacts, holdOf } = this.#deps
     const { inbox, forms, isDryRun } = work
     const known = await contacts.findContacts(inbox.destination, [spec.sourceId, ...spec.formerSourceIds])
     if (known.some(({ contactId }) => contactId === contact.id)) return 'there'
@@ -103,7 +104,7 @@ export class ContactTakeOver {
     // A name that the bridge made by itself may follow the person. Any other name counts as an agent's.
     const given = forms.isOwnName(name, chat) ? { givenName: name } : {}
     const saved = { sourceId: spec.sourceId, contactId, ours: false, name, ...given }
-    await contacts.saveContact(epoch(), inbox.destination, saved)
+    await contacts.saveContact(holdOf(work.instance), inbox.destination, saved)
     return 'added'
   }
 

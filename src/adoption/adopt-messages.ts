@@ -6,6 +6,7 @@ import type { ListedConversation } from '../core/helpdesk/conversation.ts'
 import type { ListedMessage } from '../core/helpdesk/message.ts'
 import type { ChatId, InstanceName, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { BridgeForms } from '../core/other-bridges/bridge-contact.ts'
+import type { HoldOf } from '../core/nodes/hold.ts'
 import type { Clock } from '../lib/clock.ts'
 import { beginningOf } from '../lib/text/beginning-of.ts'
 import { unknownSender } from '../storage/stores/messages/adopted-message-store.ts'
@@ -17,7 +18,7 @@ import { readNewestMessages } from './newest-messages.ts'
 type Deps = {
   map: Pick<MessageMapStore, 'findByNetworkId'>
   store: Pick<AdoptedMessageStore, 'save'>
-  epoch: () => number
+  holdOf: HoldOf
   newId: () => RowId
   clock: Clock
   /** How long the message map remembers a message. */
@@ -66,7 +67,7 @@ export class MessageAdoption {
     { conversationId, written }: { conversationId: number; written: ReadonlyMap<NetworkMessageId, ListedMessage> },
     { inbox: { destination }, isDryRun }: Work,
   ): Promise<NetworkMessageId[]> {
-    const { map, store, epoch, clock } = this.#deps
+    const { map, store, holdOf, clock } = this.#deps
     const found = await map.findByNetworkId(of.instance, [...written.keys()])
     const known = found.filter((row) => row.destination === destination && row.chat === of.chatId)
     const knownIds = new Set(known.map(({ networkId }) => networkId))
@@ -74,7 +75,7 @@ export class MessageAdoption {
     if (!isDryRun && of.chatId !== null) {
       const place = { ...of, chatId: of.chatId, destination, conversationId }
       const adopted = fresh.map(([networkId, message]) => this.#toAdopted(place, networkId, message))
-      await store.save(epoch(), adopted, clock.now())
+      await store.save(holdOf(of.instance), adopted, clock.now())
     }
     return fresh.map(([networkId]) => networkId)
   }

@@ -35,7 +35,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const rooms = await createRooms(base, overrides, ended.resolve)
   const { storage, lifecycle, accounts, tenants, inbound, outbound, sync, jobs, history, setup, perInstance } = rooms
-  const { instances, network } = accounts
+  const { instances, roster, network } = accounts
   const { courier, deliveries } = lifecycle
   const onRoutingChanged = () => {
     inbound.held.releaseAll()
@@ -49,7 +49,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     tenants: createTenants(base, tenants, onRoutingChanged),
     instances: instanceService,
     setup: createSetup(base, {
-      ...{ instances, instanceService, tenants, downstream: rooms.downstream },
+      ...{ instances, roster, instanceService, tenants, downstream: rooms.downstream },
       settingsOf: rooms.settingsOf,
     }),
     operate: createOperate(base, rooms, overrides.machine),
@@ -69,7 +69,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   stack.use(inbound.lateFiles)
 
   // Real time even under the clock of a test, like the lease.
-  const readiness = new Readiness({ ownership: storage.ownership, clock: systemClock })
+  const readiness = new Readiness({
+    ownership: storage.ownership,
+    clock: systemClock,
+    nodeTrouble: rooms.nodes.trouble,
+  })
   const server = await createServer({
     settings: config.http,
     clock,

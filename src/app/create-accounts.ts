@@ -5,7 +5,9 @@ import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network/reception.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
+import type { Holds } from '../core/nodes/hold.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
+import { Roster } from '../instances/roster/roster.ts'
 import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
 import { PendingLogouts } from '../instances/pending-logouts.ts'
@@ -34,7 +36,7 @@ const defaultQrLifetimeMs = 20_000
 
 type Parts = {
   database: Database
-  epoch: () => number
+  holds: Holds
   idFloorMs: () => number
   lifecycle: Lifecycle
   reception: Reception & RealtimeReception & HistoryReception
@@ -43,10 +45,15 @@ type Parts = {
   /** Hears of every change of the state of an instance. */
   onState: StateListener
   qrLifetimeMs?: number | undefined
+  /** False only while this node holds every instance. */
+  hasPeers: () => boolean
 }
 
 export type AccountSet = {
+  /** The instances that this node holds. */
   instances: InstanceRegistry
+  /** All instances. */
+  roster: Roster
   store: InstanceStore
   network: WhatsappNetwork
   pendingLogouts: PendingLogouts
@@ -54,14 +61,14 @@ export type AccountSet = {
 }
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
-  const { database, epoch, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
+  const { database, holds, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
   const network: WhatsappNetwork = stack.use(
     new WhatsappNetwork({
       keys: new SessionKeyStore(database),
       journal: new JournalStore(database),
-      versions: new ClientVersionStore(database, epoch),
+      versions: new ClientVersionStore(database, holds.nodeHold),
       reception,
-      epoch,
+      ...holds,
       idFloorMs,
       clock,
       log,
@@ -72,16 +79,15 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
     }),
   )
   const store = new InstanceStore(database)
-  const pendingLogouts = stack.use(
-    new PendingLogouts({ network, logouts: new PendingLogoutStore(database), epoch, clock, random: Math.random, log }),
-  )
+  const logouts = new PendingLogoutStore(database)
+  const pendingLogouts = stack.use(new PendingLogouts({ network, logouts, ...holds, clock, random: Math.random, log }))
   const reachability = new Reachability({ clock, log })
   const instances: InstanceRegistry = stack.use(
     new InstanceRegistry({
       network,
       instances: store,
       pendingLogouts,
-      epoch,
+      ...holds,
       gate: new Semaphore(connectsAtOnce),
       clock,
       random: Math.random,
@@ -98,12 +104,13 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       },
     }),
   )
-  return { instances, store, network, pendingLogouts, reachability }
+  const roster = new Roster({ registry: instances, instances: store, logouts, hasPeers: parts.hasPeers, clock })
+  return { instances, roster, store, network, pendingLogouts, reachability }
 }
 
 type ServiceParts = {
   accounts: AccountSet
-  storage: { epoch: () => number }
+  storage: { holds: Holds }
   inbound: Pick<InstanceMessages, 'undelivered' | 'forget'>
   outbound: Pick<InstanceMessages, 'forget'>
   history: Pick<HistorySet, 'count' | 'forget'>
@@ -119,14 +126,17 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     instances: accounts.store,
     network: accounts.network,
     pendingLogouts: accounts.pendingLogouts,
-    epoch: storage.epoch,
+    holdOf: storage.holds.holdOf,
     clock,
     messages: {
       undelivered: (instance) => inbound.undelivered(instance),
       notImported: (instance) => history.count(instance),
       forget: (instance) => runAll([outbound, inbound, history].map((messages) => () => messages.forget(instance))),
     },
-    onDeleted: () => lifecycle.courier.takeDeleted(),
+    onDeleted: (name) => {
+      accounts.roster.forget(name)
+      return lifecycle.courier.takeDeleted()
+    },
     onChanged: onRoutingChanged,
     history: config.history,
   })

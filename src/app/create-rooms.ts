@@ -18,10 +18,13 @@ import { createContactsImporter, createContactsImports } from './contacts/create
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
+import { onlyNode } from './nodes/node-view.ts'
+import type { NodeView } from './nodes/node-view.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
 import { createJobPace, createJobs } from './jobs/create-jobs.ts'
 import { createLive, createLiveRecords, createLiveViews, noteMessage } from './live/create-live.ts'
+import { createStoredRowsReader } from './live/stored-rows.ts'
 import { createLifecycle } from './create-lifecycle.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { createSetupChecks } from './create-setup-checks.ts'
@@ -44,6 +47,8 @@ export type RoomOptions = {
   machine?: Machine
   /** Aborted when the process is asked to stop. */
   stopping?: AbortSignal
+  /** The other processes on the same database. */
+  nodes?: NodeView
 }
 
 export type Rooms = Awaited<ReturnType<typeof createRooms>>
@@ -51,6 +56,7 @@ export type Rooms = Awaited<ReturnType<typeof createRooms>>
 /** `onFatal` is called with the reason when the service cannot go on. */
 export async function createRooms(base: Base, options: RoomOptions, onFatal: (reason: Error) => void) {
   const { config, clock, log, stack } = base
+  const { nodes = onlyNode } = options
   const reception = new ReceptionRelay()
   const events = new AccountEvents()
 
@@ -69,12 +75,12 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       noteMessage(live.relay, records, ...counted)
     },
   })
-  const { database, epoch, idFloorMs, usage, metrics } = storage
-  const records = createLiveRecords(base, { database, epoch, idFloorMs })
+  const { database, holds, idFloorMs, usage, metrics } = storage
+  const records = createLiveRecords(base, { database, holds, idFloorMs })
   const lifecycle = createLifecycle(base, { database, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {
     database,
-    epoch,
+    holds,
     idFloorMs,
     lifecycle: lifecycle.lifecycle,
     reception,
@@ -83,21 +89,22 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       records.states.changed(seen)
     },
     qrLifetimeMs: options.qrLifetimeMs,
+    hasPeers: nodes.hasPeers,
   })
-  const { instances, network } = accounts
-  const settingsOf = createSettingsOf(config, instances)
+  const { instances, roster, network } = accounts
+  const settingsOf = createSettingsOf(config, roster)
   const downstream = createDownstream(base, traces)
-  const tenants = createRouting(base, { database, epoch, downstream })
+  const tenants = createRouting(base, { database, holds, downstream })
   const { routing, identities } = tenants
   const notices = createNotices(base, { settingsOf, instances, routing, downstream })
-  const calls = createCalls(base, { settingsOf, database, epoch, instances, metrics, direct: () => outbound.direct })
+  const calls = createCalls(base, { settingsOf, database, holds, instances, metrics, direct: () => outbound.direct })
   const inbound = createInbound({
     config,
     settingsOf,
     clock,
     log,
     database,
-    epoch,
+    holds,
     idFloorMs,
     instances,
     network,
@@ -127,9 +134,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     log,
     stack,
     database,
-    epoch,
+    holds,
     idFloorMs,
     accounts: instances,
+    roster,
     people,
     conversations: inbound.conversations,
     choices: inbound.choices,
@@ -158,7 +166,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, settingsOf, clock, log, stack, database, epoch, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, holds, instances, metrics, downstream, routing, identities },
     traces,
     people,
     groups: inbound.groups,
@@ -174,7 +182,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const importer = createImporter(base, {
-    ...{ settingsOf, database, epoch, instances, inbound, downstream, helpdeskDatabase, metrics },
+    ...{ settingsOf, database, holds, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
@@ -183,21 +191,21 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
   })
   const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
-  const adopt = createAdoptRun(base, { database, epoch, idFloorMs, inbound, settingsOf, pace })
+  const adopt = createAdoptRun(base, { database, holds, idFloorMs, inbound, settingsOf, pace })
   const jobs = createJobs(base, {
-    ...{ database, epoch, idFloorMs },
+    ...{ database, holds, idFloorMs },
     runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
     live: live.relay,
   })
   const adoptions = createAdoptions(base, jobs.jobs, inbound)
-  const history = createHistory(base, { settingsOf, database, epoch, idFloorMs, instances, people, jobs: jobs.jobs })
+  const history = createHistory(base, { settingsOf, database, holds, idFloorMs, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
   const { machine } = options
   const setup = createSetupChecks(base, {
-    ...{ settingsOf, instances, network, downstream, routing, metrics, machine },
+    ...{ settingsOf, instances, roster, network, downstream, routing, metrics, machine },
     ...{ lostCallbacks, refusals, clocks },
   })
 
@@ -252,8 +260,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   }
   live.relay.connect(createLiveViews({ instances, held: inbound.held, rows }))
   return {
+    nodes,
     storage,
-    live: { hub: live.hub, records, rows },
+    live: { hub: live.hub, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
     settingsOf,
     lifecycle,
     accounts,

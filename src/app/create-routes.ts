@@ -14,13 +14,13 @@ import type { Readiness } from './readiness.ts'
 type Parts = {
   services: { instances: InstanceService; tenants: TenantService; setup: InboxSetup; operate: Operate }
   workers: readonly Ticker[]
-  readiness: Pick<Readiness, 'shown'>
+  readiness: Pick<Readiness, 'shown' | 'readyState'>
 }
 
 export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts: Parts): ServerRoutes {
   const { services, workers, readiness } = parts
   const { probe, usage, metrics, audit } = rooms.storage
-  const { instances, pendingLogouts, network, reachability } = rooms.accounts
+  const { instances, roster, pendingLogouts, network, reachability } = rooms.accounts
   const { inbound, held, lostCallbacks, parked } = rooms.inbound
   const { outbound } = rooms
   const { version } = build
@@ -29,7 +29,8 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     details: config.http.healthDetails,
     clock,
     database: probe,
-    instances,
+    roster,
+    nodesShown: rooms.nodes.shown,
     workers,
     ownership: () => readiness.shown,
     outboxPending: outbound.outboxPending,
@@ -44,34 +45,34 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     setup: rooms.setup.findings,
     clientVersion: () => network.version.state,
   }
-  const { hub, records, rows } = rooms.live
+  const { hub, records, rows, readStoredRows } = rooms.live
   const needs = { ...health, exhaustedByInstance: () => rooms.lifecycle.exhausted.list() }
-  const overview = { instances, rows, needs }
+  const overview = { instances, roster, rows, readStoredRows, needs }
   return {
     version,
     health,
-    operations: { build, metrics },
+    operations: { build, metrics, readyState: () => readiness.readyState },
     publicStats: {
       publicStats: config.http.publicStats,
       publicStatsOrigins: config.http.publicStatsOrigins,
       version,
       clock,
-      instances,
+      roster,
       tenantCount: () => rooms.tenants.store.count(),
       usage,
     },
-    instances: { instances, instanceService: services.instances, setup: services.setup, clock, ownSettings },
+    instances: { instances, roster, instanceService: services.instances, setup: services.setup, clock, ownSettings },
     setup: { setup: services.setup },
     pairing: { instances, clock, ownSettings },
     check: { checks: rooms.setup.checks },
-    parked: { inbound, parked, instances },
+    parked: { inbound, parked, instances, roster },
     names: { instances, reconciliation: rooms.sync.nameReconciliation },
     numbers: { instances, numbers: rooms.numbers },
     avatars: { instances, resync: rooms.sync.avatars?.resync ?? null },
     tenants: { tenants: services.tenants },
-    usage: { usage, instances, clock },
+    usage: { usage, roster, clock },
     audit: { audit },
-    deliveries: { instances, lifecycle: rooms.lifecycle.lifecycle },
+    deliveries: { instances, roster, lifecycle: rooms.lifecycle.lifecycle },
     groups: { groups: rooms.groups, instances },
     messages: {
       bodyLimit: config.http.bodyLimit,
@@ -83,7 +84,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     },
     directMessages: { instances, direct: outbound.direct },
     outbox: {
-      ...{ instances, clock, outbox: outbound.outbox, sent: outbound.sent },
+      ...{ instances, roster, clock, outbox: outbound.outbox, sent: outbound.sent },
       ...{ banRisk: outbound.banRisk, limits: outbound.limits },
     },
     history: { instances, imports: rooms.history.imports, days: config.history.days },
@@ -91,7 +92,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     contactsImport: { instances, imports: rooms.contactsImports },
     contactsRepair: { instances, repairs: rooms.contactRepairs },
     adopt: { instances, adoptions: rooms.adoptions },
-    observe: { events: { hub }, overview, states: { instances, states: records.states, clock } },
+    observe: { events: { hub }, overview, states: { roster, states: records.states, clock } },
     operate: {
       ...services.operate,
       bundle: { clock, health, overview, metrics, audit, jobs: rooms.jobs.jobs, states: records.states },

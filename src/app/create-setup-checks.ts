@@ -10,6 +10,7 @@ import type { InstanceName } from '../core/ids.ts'
 import type { CallbackRefusals } from '../http/webhook/callback-refusals.ts'
 import type { ClockDifferences } from '../http/webhook/clock-differences.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
+import type { Roster } from '../instances/roster/roster.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import { Ticker } from '../lib/ticker.ts'
 import { noticeTexts } from '../lifecycle/notice-texts.ts'
@@ -30,6 +31,7 @@ import type { Base } from './base.ts'
 type Parts = {
   settingsOf: SettingsOf
   instances: InstanceRegistry
+  roster: Roster
   network: WhatsappNetwork
   downstream: Downstream
   routing: Routing
@@ -63,13 +65,13 @@ export function createSetupChecks({ config, clock, log, stack }: Base, parts: Pa
 
 function createDestinationChecks(
   config: Config,
-  { settingsOf, downstream, routing, instances, versions }: Parts & { versions: HelpdeskVersions },
+  { settingsOf, downstream, routing, roster, versions }: Parts & { versions: HelpdeskVersions },
 ): DestinationChecks {
   return new DestinationChecks({
     downstream,
     routing,
     secretsOf: (instance) => routing.storedSecretsOf(instance),
-    find: (name) => instances.find(name)?.record,
+    find: async (name) => (await roster.findCurrent(name))?.record,
     publicUrl: config.http.publicUrl,
     modeOf: (instance) => settingsOf(instance).conversationMode,
     versions,

@@ -2,7 +2,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { UsageCounter } from '../core/usage.ts'
-import { isDeadOwner, newOwnerName } from '../instances/owner-name.ts'
+import { isDeadOwner, newOwnerName } from '../nodes/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
@@ -59,18 +59,18 @@ export async function createStorage(
     probe,
     ownership,
     /** What every guarded write carries. */
-    epoch: () => ownership.epoch,
+    holds: { holdOf: ownership.holdOf, nodeHold: ownership.nodeHold },
     /** No new id sorts before this time. */
     idFloorMs: () => idFloorMs,
     takeOverRows: async () => {
-      await noteKeys(database, ownership.epoch, encryptionKeys)
-      await takeOverRows(database, ownership.epoch)
-      const restored = await new RestoredStore(database, () => ownership.epoch).prepare(clock.now())
+      await noteKeys(database, ownership.nodeHold(), encryptionKeys)
+      await takeOverRows(database, ownership.nodeHold())
+      const restored = await new RestoredStore(database, ownership.nodeHold).prepare(clock.now())
       if (restored) log.warn(restored, 'the database comes from a backup: messages that wait in it are not sent again')
       idFloorMs = await findIdFloor(database)
-      await correctFutureTimes(database, ownership.epoch, clock.now())
+      await correctFutureTimes(database, ownership.nodeHold(), clock.now())
     },
-    correctFutureTimes: () => correctFutureTimes(database, ownership.epoch, clock.now()),
+    correctFutureTimes: () => correctFutureTimes(database, ownership.nodeHold(), clock.now()),
     usage,
     metrics: new Metrics({ version: build.version }),
     audit: new AuditStore(database),

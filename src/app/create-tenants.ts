@@ -1,6 +1,7 @@
 // Creates the parts that know the tenants: the routing of instances to helpdesks, and the use cases on tenants.
 
 import type { Downstream } from '../core/downstream.ts'
+import type { Holds } from '../core/nodes/hold.ts'
 import type { Database } from '../storage/database.ts'
 import { DestinationStore } from '../storage/stores/accounts/destination-store.ts'
 import { TenantStore } from '../storage/stores/accounts/tenant-store.ts'
@@ -19,13 +20,18 @@ export type RoutingSet = {
   secrets: WebhookSecrets
   routing: Routing
 }
-type RoutingParts = { database: Database; epoch: () => number; downstream: Downstream }
+type RoutingParts = { database: Database; holds: Holds; downstream: Downstream }
 
-export function createRouting({ clock, config, log }: Base, { database, epoch, downstream }: RoutingParts): RoutingSet {
+export function createRouting({ clock, config, log }: Base, { database, holds, downstream }: RoutingParts): RoutingSet {
   const store = new TenantStore(database)
   const cache = new TenantCache({ tenants: store, clock })
-  const identities = new InboxIdentities({ store: new DestinationStore(database, epoch), downstream, clock, log })
-  const secrets = new WebhookSecrets({ store: new WebhookSecretStore(database, epoch), clock })
+  const identities = new InboxIdentities({
+    store: new DestinationStore(database, holds.nodeHold),
+    downstream,
+    clock,
+    log,
+  })
+  const secrets = new WebhookSecrets({ store: new WebhookSecretStore(database, holds.nodeHold), clock })
   const routing = new Routing({ tenants: cache, standard: config.downstream, identities, secrets })
   return { store, cache, identities, secrets, routing }
 }

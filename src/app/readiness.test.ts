@@ -6,7 +6,7 @@ import { Readiness } from './readiness.ts'
 test('a process stands by only when an owner was named, and after longer than a lease lasts', async () => {
   const clock = new ManualClock()
   const ownership = { state: 'standby' as const, serves: false, isRefused: false }
-  const readiness = new Readiness({ ownership, clock })
+  const readiness = new Readiness({ ownership, clock, nodeTrouble: () => null })
   assert.equal(readiness.phase, 'starting')
   await clock.advance(6400)
   ownership.isRefused = true

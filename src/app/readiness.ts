@@ -5,14 +5,17 @@
 // standby  → serving when the owner ends and this process has taken over
 // serving  → standby when another process has taken the lease
 
+import type { ReadyState } from '../http/routes/operations.ts'
 import type { Phase } from '../http/server/start-gate.ts'
 import type { Ownership } from '../instances/ownership.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { NodeView } from './nodes/node-view.ts'
 
 type Deps = {
   ownership: Pick<Ownership, 'state' | 'serves' | 'isRefused'>
   /** The clock that the lease runs on. */
   clock: Pick<Clock, 'monotonic'>
+  nodeTrouble: NodeView['trouble']
 }
 
 /** The lease of a dead owner ends within 5 s, and is asked for every second. */
@@ -45,6 +48,12 @@ export class Readiness {
     // As long as the database does not answer, nothing says that there is another process.
     const ownerLives = ownership.isRefused && clock.monotonic() - this.#createdAt >= ownerLivesMs
     return ownerLives ? 'standby' : 'starting'
+  }
+
+  /** For a balancer: whether this process takes requests, or why not. */
+  get readyState(): ReadyState {
+    const { phase } = this
+    return phase === 'serving' ? (this.#deps.nodeTrouble() ?? 'ready') : phase
   }
 
   /** For health: whether this process owns the accounts, or why it does not act. */

@@ -132,14 +132,18 @@ export type NetworkSession = {
   close(): Promise<void>
 }
 
-export type SessionName = {
+/** A session whose keys are stored, or will be. */
+export type StoredSession = {
   sessionId: string
   instance: InstanceName
   /**
-   * The session is opened only to be logged out. It receives nothing and confirms nothing, and it gives `authenticated` as
-   * soon as the server answers queries. It must have stored credentials.
+   * The session is only to be logged out or forgotten, and no record names it any more. When it is opened, it receives nothing
+   * and confirms nothing, and it gives `authenticated` as soon as the server answers queries. It must have stored credentials.
    */
   isLeaving?: boolean
+}
+
+export type SessionName = StoredSession & {
   /**
    * The proxy for everything of this session, with user and password; null or absent: the proxy of the service, if there is
    * one. If the proxy fails, the session does not connect.
@@ -174,6 +178,7 @@ export type Network = {
   /**
    * Connects with the stored credentials of this session, or starts a pairing when there are none.
    * Every received event is stored in the inbox of `instance` before the network gets its receipt.
+   * Rejects with a `NotHeldError` when another process holds the instance.
    */
   open(session: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession>
   /**
@@ -184,10 +189,10 @@ export type Network = {
   /** Opens a sealed event with the message it refers to; null when that fails. */
   unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null
   /** The jid (without device part) of the linked account whose credentials are stored, or null. */
-  storedJid(sessionId: string): Promise<Jid | null>
+  storedJid(session: StoredSession): Promise<Jid | null>
   /** Closes the session and frees its memory. What is stored stays. */
   release(sessionId: string): Promise<void>
   /** Removes everything stored for the session. */
-  forget(sessionId: string): Promise<void>
+  forget(session: StoredSession): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }

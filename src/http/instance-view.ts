@@ -7,7 +7,7 @@ import { lastErrorCodes } from '../core/last-error.ts'
 import { lifecycleEvents } from '../core/lifecycle/lifecycle.ts'
 import type { WebhookSubscriber } from '../core/lifecycle/lifecycle.ts'
 import { shownProxy } from '../core/network-proxy.ts'
-import type { LinkedAccount } from '../instances/linked-account.ts'
+import type { ListedInstance } from '../instances/roster/roster.ts'
 import { toOwnValues, withOwnValues } from './own-settings.ts'
 import type { OwnSettingRules } from './own-settings.ts'
 import { nullable, Timestamp, toTimestamp } from './schemas.ts'
@@ -98,7 +98,12 @@ const Detail = Type.Object(
     last_error_code: LastErrorCode,
     pending_logout: Type.Boolean({ description: pendingLogoutRule }),
   },
-  { title: 'Instance' },
+  {
+    title: 'Instance',
+    description:
+      'With several nodes, GET /api/instances/bulk/status shows an instance of another node as the database has it: ' +
+      'without a QR code, and with reconnect_attempts 0',
+  },
 )
 
 /** The schema of the details of an instance. */
@@ -106,15 +111,15 @@ export function detailWith(rules: OwnSettingRules) {
   return withOwnValues(rules, Detail)
 }
 
-export function toSummary({ record: { name, state, jid } }: LinkedAccount): Static<typeof Summary> {
+export function toSummary({ record: { name, state, jid } }: ListedInstance): Static<typeof Summary> {
   return { name, state, jid }
 }
 
-export function toListItem({ record: { name, state, jid } }: LinkedAccount): Static<typeof ListItem> {
+export function toListItem({ record: { name, state, jid } }: ListedInstance): Static<typeof ListItem> {
   return jid === null ? { name, state } : { name, state, jid }
 }
 
-export function toDetail(rules: OwnSettingRules, account: LinkedAccount, now: number): Static<typeof Detail> {
+export function toDetail(rules: OwnSettingRules, account: ListedInstance, now: number): Static<typeof Detail> {
   const { record } = account
   return {
     ...toOwnValues(rules, record.ownSettings),
@@ -152,7 +157,7 @@ export function toDetail(rules: OwnSettingRules, account: LinkedAccount, now: nu
   }
 }
 
-function toQr({ qr }: LinkedAccount, now: number): Static<typeof Qr> {
+function toQr({ qr }: ListedInstance, now: number): Static<typeof Qr> {
   if (!qr) return { available: false, generated_at: null, expires_in_seconds: null }
   const left = Math.max(0, Math.ceil((qr.generatedAt + qr.lifetimeMs - now) / 1000))
   return { available: true, generated_at: toTimestamp(qr.generatedAt), expires_in_seconds: left }

@@ -6,6 +6,7 @@ import type { Jid } from '../core/ids.ts'
 import { isActive } from '../core/instance.ts'
 import { reasonOf } from '../core/last-error.ts'
 import type { AccountNetwork } from '../core/network.ts'
+import type { Hold } from '../core/nodes/hold.ts'
 import type { Closing } from '../core/network/closing.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -30,7 +31,7 @@ export type LinkDeps = {
   network: AccountNetwork
   instances: InstanceStore
   pendingLogouts: Pick<PendingLogouts, 'add' | 'finish' | 'hurry' | 'has'>
-  epoch: () => number
+  hold: Hold
   gate: Semaphore
   clock: Clock
   random: () => number
@@ -84,8 +85,8 @@ export class AccountLink {
   /** Goes on with what the last process left: a pairing that was scanned, a stored session, or nothing. */
   async boot(pauseMs: number): Promise<void> {
     const { account, network, clock } = this.#deps
-    const { pairingSessionId: staged } = account.row
-    const jid = staged === null ? null : await network.storedJid(staged)
+    const { name: instance, pairingSessionId: staged } = account.row
+    const jid = staged === null ? null : await network.storedJid({ sessionId: staged, instance })
     if (staged !== null && jid !== null) await this.#adopt(staged, jid, this.pairing.historyDays)
     await this.pairing.close()
     if (account.row.sessionId === null) {

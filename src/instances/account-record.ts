@@ -5,6 +5,7 @@ import { isActive, stepFor } from '../core/instance.ts'
 import type { InstanceState, InstanceTrigger } from '../core/instance.ts'
 import { lastErrorCodeOf, lastErrorOf, reasonOf } from '../core/last-error.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle/lifecycle.ts'
+import type { Hold } from '../core/nodes/hold.ts'
 import type { CloseCause, Closing } from '../core/network/closing.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -22,7 +23,7 @@ import type { StateListener, Why } from './state-log.ts'
 
 type Deps = {
   instances: Pick<InstanceStore, 'update' | 'put'>
-  epoch: () => number
+  hold: Hold
   clock: Clock
   log: Log
   lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>
@@ -55,7 +56,6 @@ export class AccountRecord {
     this.#stateLog = new StateLog(deps.log, deps.onState)
     this.#writer = new RecordWriter({
       ...deps,
-      name: row.name,
       onAnnounced: (announcements) => {
         deps.lifecycle.stored(announcements)
       },
@@ -144,8 +144,8 @@ export class AccountRecord {
 
   /** Stores settings, then changes them; rejects when they could not be stored, and then nothing has changed. */
   async change(changes: InstanceChanges, audit: AuditRecord): Promise<void> {
-    const { instances, epoch } = this.#deps
-    await instances.update(epoch(), this.#row.name, changes, { audits: [audit] })
+    const { instances, hold } = this.#deps
+    await instances.update(hold, changes, { audits: [audit] })
     Object.assign(this.#row, changes)
   }
 

@@ -3,6 +3,7 @@
 import { BridgeError } from '../core/errors.ts'
 import type { InstanceName } from '../core/ids.ts'
 import { isActive } from '../core/instance.ts'
+import type { HoldOf, NodeHold } from '../core/nodes/hold.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import { getOrCreate } from '../lib/keyed.ts'
 import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
@@ -16,8 +17,10 @@ const bootSpreadMs = 20
 // How many instances are taken side by side at a start.
 const takesAtOnce = 16
 
-type Deps = Omit<AccountDeps, 'onChange' | 'pendingLogouts'> & {
+type Deps = Omit<AccountDeps, 'hold' | 'onChange' | 'pendingLogouts'> & {
   pendingLogouts: PendingLogouts
+  holdOf: HoldOf
+  nodeHold: () => NodeHold
   /** Every part that keeps memory per instance. */
   parts: PerInstance
   /** Called after every change of any instance. */
@@ -76,8 +79,8 @@ export class InstanceRegistry {
 
   /** Destroys the keys of sessions that were kept long enough, and of sessions without a record. */
   async dropWorthlessKeys(): Promise<void> {
-    const { instances, epoch, clock } = this.#deps
-    await instances.dropOrphans(epoch(), clock.now() - keepSessionsMs)
+    const { instances, nodeHold, clock } = this.#deps
+    await instances.dropOrphans(nodeHold(), clock.now() - keepSessionsMs)
   }
 
   /** The clock was put back: no account remembers a time in the future. */
@@ -138,7 +141,7 @@ export class InstanceRegistry {
       for (const watcher of [...(this.#watchers.get(row.name) ?? [])]) watcher()
       this.#deps.onChange(row.name)
     }
-    const account = new LinkedAccount({ ...this.#deps, onChange }, row)
+    const account = new LinkedAccount({ ...this.#deps, hold: this.#deps.holdOf(row.name), onChange }, row)
     this.#accounts.set(row.name, account)
     return account
   }

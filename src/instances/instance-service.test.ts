@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { silentLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { ScriptedNetwork, jid } from '../../test/harness/scripted-network.ts'
+import type { Hold } from '../core/nodes/hold.ts'
 import type { InstanceName } from '../core/ids.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
@@ -13,6 +14,7 @@ import { InstanceRegistry } from './instance-registry.ts'
 import { InstanceService } from './instance-service.ts'
 import { PendingLogouts } from './pending-logouts.ts'
 import { Reachability } from './reachability.ts'
+import { holds } from '../../test/harness/holds.ts'
 
 const name = 'a'
 
@@ -25,22 +27,22 @@ class ScriptedStore {
     return Promise.resolve(this.rows.get(name))
   }
 
-  insert(_epoch: number, row: InstanceRow): Promise<void> {
-    return this.put(_epoch, row)
+  insert(hold: Hold, row: InstanceRow): Promise<void> {
+    return this.put(hold, row)
   }
 
-  async put(_epoch: number, row: InstanceRow): Promise<void> {
+  async put(_hold: Hold, row: InstanceRow): Promise<void> {
     await this.#answer()
     this.rows.set(row.name, row)
   }
 
-  async update(_epoch: number, name: InstanceName, changes: InstanceChanges): Promise<void> {
+  async update({ instance: name }: Hold, changes: InstanceChanges): Promise<void> {
     await this.#answer()
     const row = this.rows.get(name)
     if (row) this.rows.set(name, { ...row, ...changes })
   }
 
-  async remove(_epoch: number, instance: InstanceName, keep: KeptSession | null): Promise<void> {
+  async remove({ instance }: Hold, keep: KeptSession | null): Promise<void> {
     await this.#answer()
     this.rows.delete(instance)
     if (keep) this.kept.push(keep)
@@ -99,7 +101,7 @@ function setUp({ history = { enabled: false, days: 7 } } = {}) {
   const store = new ScriptedStore()
   const parts = new ScriptedParts()
   const deleted: string[] = []
-  const shared = { instances: store as unknown as InstanceStore, network, epoch: () => 1, clock }
+  const shared = { instances: store as unknown as InstanceStore, network, ...holds, clock }
   const steady = { ...shared, random: () => 0.5, log: silentLog }
   const logouts = { list: () => Promise.resolve([]), remove: () => Promise.resolve() }
   const pendingLogouts = new PendingLogouts({ ...steady, logouts })
@@ -202,8 +204,8 @@ describe('an instance that is created while its parts cannot be read', () => {
 
 test('an instance of a request that was not answered is listed only after its new settings are stored', async () => {
   const { service, network, store, registry, settle } = setUp()
-  store.insert = async (epoch, row) => {
-    await store.put(epoch, row)
+  store.insert = async (hold, row) => {
+    await store.put(hold, row)
     throw new Error('the answer is lost')
   }
   await assert.rejects(service.create(name, { inboxId: 1 }, false, 'api'), /the answer is lost/)

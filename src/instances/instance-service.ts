@@ -9,6 +9,7 @@ import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { Network } from '../core/network.ts'
+import type { HoldOf } from '../core/nodes/hold.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import { blankInstance, changedColumns } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
@@ -44,10 +45,10 @@ type Deps = {
   instances: InstanceStore
   network: Pick<Network, 'forget' | 'release'>
   pendingLogouts: Pick<PendingLogouts, 'add'>
-  epoch: () => number
+  holdOf: HoldOf
   clock: Clock
   /** Called after an instance was deleted. */
-  onDeleted: () => Promise<void>
+  onDeleted: (name: InstanceName) => Promise<void>
   /** Called after settings were changed. */
   onChanged: () => void
   messages: InstanceMessages
@@ -112,9 +113,9 @@ export class InstanceService {
   /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
   remove(name: InstanceName, logout: boolean, actor: Caller): Promise<{ isLogoutPending: boolean }> {
     return this.#lanes.run(name, async () => {
-      const { registry, instances, messages, epoch } = this.#deps
+      const { registry, instances, messages, holdOf } = this.#deps
       const account = registry.get(name)
-      if (logout) await logOutKeptSessions(this.#deps, name)
+      if (logout) await logOutKeptSessions(this.#deps, holdOf(name))
       const isLogoutPending = logout && (await account.logout(actor)) === 'pending'
       await account.close()
       try {
@@ -128,7 +129,7 @@ export class InstanceService {
           ...(isLogoutPending && { pending_logout: true }),
         }
         const keep = this.#sessionToKeep(account.record)
-        await instances.remove(epoch(), name, keep, this.#audit(actor, 'instance.delete', account.record, facts))
+        await instances.remove(holdOf(name), keep, this.#audit(actor, 'instance.delete', account.record, facts))
       } catch (error) {
         // The caller is told that the instance was not deleted, so the account must go on.
         registry.take({ ...account.record }).resurrect()
@@ -160,17 +161,18 @@ export class InstanceService {
       () => messages.forget(name),
       // Once more: messages that fail with the instance are counted.
       () => registry.leave(name),
-      () => onDeleted(),
+      () => onDeleted(name),
       () => this.#letGo(record),
     ])
   }
 
   /** Removes the keys of an open pairing and of a replaced session. */
-  async #letGo({ pairingSessionId, previousSessionId }: Readonly<InstanceRow>): Promise<void> {
+  async #letGo({ name, pairingSessionId, previousSessionId }: Readonly<InstanceRow>): Promise<void> {
     const { network } = this.#deps
-    for (const worthless of [pairingSessionId, previousSessionId]) {
+    for (const sessionId of [pairingSessionId, previousSessionId]) {
+      if (sessionId === null) continue
       // The instance is deleted even if this fails: keys without a record are removed within a day.
-      if (worthless !== null) await network.forget(worthless).catch(ignoreRejection)
+      await network.forget({ sessionId, instance: name, isLeaving: true }).catch(ignoreRejection)
     }
   }
 
@@ -194,11 +196,11 @@ export class InstanceService {
   }
 
   async #insert(name: InstanceName, settings: InstanceSettings, resume: boolean, actor: Caller): Promise<InstanceRow> {
-    const { instances, epoch } = this.#deps
+    const { instances, holdOf } = this.#deps
     const kept = resume ? await this.#resumable(name, settings.ownerTag ?? '') : undefined
     const row = this.#newRow(name, settings, kept)
     const facts = { fields: fieldsOf(settings), resume }
-    await instances.insert(epoch(), row, this.#audit(actor, 'instance.create', row, facts))
+    await instances.insert(holdOf(name), row, this.#audit(actor, 'instance.create', row, facts))
     return row
   }
 
@@ -223,13 +225,13 @@ export class InstanceService {
 
   /** Changes a record that has no account in this process. */
   async #changeStored(row: InstanceRow, settings: InstanceSettings, actor: Caller): Promise<InstanceRow> {
-    const { instances, epoch } = this.#deps
+    const { instances, holdOf } = this.#deps
     const changes = changesOf(settings, row)
     const changed = { ...row, ...changes }
     const fields = fieldsOf(settings)
     if (fields.length === 0) return row
     const audits = [this.#audit(actor, 'instance.patch', changed, { fields })]
-    await instances.update(epoch(), row.name, changes, { audits })
+    await instances.update(holdOf(row.name), changes, { audits })
     return changed
   }
 

@@ -4,6 +4,8 @@ import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { silentLog } from '../../test/harness/logs.ts'
 import { sampleAudit, sampleInstance } from '../../test/harness/samples.ts'
 import { ScriptedNetwork, authenticated, closed, code, jid, paired } from '../../test/harness/scripted-network.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
+import type { Hold } from '../core/nodes/hold.ts'
 import type { SessionSignal } from '../core/network.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
@@ -11,6 +13,7 @@ import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/in
 import { LinkedAccount } from './linked-account.ts'
 import { PendingLogouts } from './pending-logouts.ts'
 import { Reachability } from './reachability.ts'
+import { holdOf, holds } from '../../test/harness/holds.ts'
 
 /** Storage whose writes take until the test lets them through. */
 class ScriptedStore {
@@ -28,7 +31,7 @@ class ScriptedStore {
     this.#held = undefined
   }
 
-  async update(_epoch: number, _name: string, changes: InstanceChanges): Promise<void> {
+  async update(_hold: Hold, changes: InstanceChanges): Promise<void> {
     await this.#held?.promise
     if (this.isAway) throw new Error('storage is away')
     this.stored.push(changes)
@@ -44,7 +47,7 @@ function setUp(record: Partial<InstanceRow> = {}, { asksHistory = true } = {}) {
   const network = new ScriptedNetwork()
   const store = new ScriptedStore()
   const logouts = { list: () => Promise.resolve([]), remove: () => Promise.resolve() }
-  const shared = { network, clock, epoch: () => 1, random: () => 0.5, log: silentLog }
+  const shared = { network, clock, ...holds, hold: holdOf('a'), random: () => 0.5, log: silentLog }
   const events: string[] = []
   const account = new LinkedAccount(
     {
@@ -91,6 +94,21 @@ async function pairingBeside() {
   assert.equal(stage.network.last.sessionId, 'stored')
   return { ...stage, pairing, attempt: stage.network.last }
 }
+
+test('an account that another process holds is not opened again, and nothing is told of it', async () => {
+  const { account, network, store, clock, events, settle } = setUp(linked)
+  let attempts = 0
+  network.open = () => {
+    attempts++
+    return Promise.reject(new NotHeldError('a'))
+  }
+  store.update = () => Promise.reject(new NotHeldError('a'))
+  await account.boot(0)
+  await settle()
+  await clock.advance(3_600_000)
+  assert.equal(attempts, 1)
+  assert.deepEqual(events, [])
+})
 
 describe('a scanned account', () => {
   test('logs in when the network does not close the pairing', async () => {

@@ -38,7 +38,8 @@ class LeaseRow {
     if (this.away) return Promise.reject(new Error('database away'))
     if (this.owner === '') return Promise.resolve(undefined)
     if (!this.silent) this.#renewals++
-    return Promise.resolve({ owner: this.owner, expiresAt: this.#renewals, expiresInMs: 1000, isReleased: !this.taken })
+    const { owner, epoch, taken } = this
+    return Promise.resolve({ owner, epoch, expiresAt: this.#renewals, expiresInMs: 1000, isReleased: !taken })
   }
 }
 
@@ -56,9 +57,9 @@ function setUp(leases = new LeaseRow()) {
 test('a free lease is taken at once, kept while renewed, and released at the end', async () => {
   const { clock, leases, ownership } = setUp()
   assert.equal(ownership.state, 'standby')
-  assert.throws(() => ownership.epoch, /does not own/)
+  assert.throws(() => ownership.nodeHold(), /does not own/)
   await ownership.acquire()
-  assert.deepEqual([ownership.state, ownership.epoch], ['held', 1])
+  assert.deepEqual([ownership.state, ownership.nodeHold().epoch], ['held', 1])
   await clock.advance(60_000)
   assert.equal(ownership.state, 'held')
   await ownership[Symbol.asyncDispose]()
@@ -76,7 +77,7 @@ test('a standby takes over when the owner releases the lease', async () => {
   await leases.release()
   await clock.advance(1000)
   await acquired
-  assert.deepEqual([ownership.state, ownership.epoch], ['held', 2])
+  assert.deepEqual([ownership.state, ownership.nodeHold().epoch], ['held', 2])
   await ownership[Symbol.asyncDispose]()
 })
 
@@ -158,7 +159,7 @@ test('a lease whose owner is dead is taken at once', async () => {
   const { recorded, dead, ownership } = setUp(leases)
   dead.add('host-a pid 7')
   await ownership.acquire()
-  assert.deepEqual([ownership.state, ownership.epoch, ownership.predecessorMayRun], ['held', 2, false])
+  assert.deepEqual([ownership.state, ownership.nodeHold().epoch, ownership.predecessorMayRun], ['held', 2, false])
   assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 0)
   await ownership[Symbol.asyncDispose]()
 })
@@ -216,7 +217,7 @@ test('a lease that was granted without an answer is taken at once', async () => 
   }
   const acquired = ownership.acquire()
   await clock.advance(1000)
-  assert.deepEqual([ownership.state, ownership.epoch, ownership.predecessorMayRun], ['held', 2, false])
+  assert.deepEqual([ownership.state, ownership.nodeHold().epoch, ownership.predecessorMayRun], ['held', 2, false])
   assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 0)
   await acquired
   await ownership[Symbol.asyncDispose]()

@@ -6,24 +6,22 @@
 // held, uncertain → lost when another process has taken the lease: everything must close
 // any       → released on disposal, so that the next process need not wait
 
+import type { HoldOf, NodeHold } from '../core/nodes/hold.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { StartError } from '../lib/start-error.ts'
 import type { LeaseStore } from '../storage/stores/lease-store.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
-import { LeaseWatch } from './lease-watch.ts'
-import { shownOwnerName } from './owner-name.ts'
+import { LeaseWatch } from '../nodes/lease-watch.ts'
+import { shownOwnerName } from '../nodes/owner-name.ts'
+import { ownedBy, waitAsStandby } from '../nodes/standby.ts'
+import type { StandbyAnswer } from '../nodes/standby.ts'
 
 export type OwnershipState = 'standby' | 'held' | 'uncertain' | 'lost' | 'released'
 
 const leaseMs = 5000
 const renewEveryMs = 1000
 const safetyMs = 500
-/** A standby waits for about a minute: the refusals are a second apart, and each question takes its time, too. */
-const maxRefusals = 60
-/** While the database is away, every so many attempts are logged. */
-const logEvery = 30
 
 type Deps = {
   /** The name of this process, which no other process has. */
@@ -67,10 +65,13 @@ export class Ownership {
   }
 
   /** What every guarded write carries. */
-  get epoch(): number {
+  readonly nodeHold = (): NodeHold => {
     if (this.#epoch === undefined) throw new Error('this process does not own the accounts yet')
-    return this.#epoch
+    return { node: this.#deps.owner, epoch: this.#epoch }
   }
+
+  /** The lease is the right to every instance. */
+  readonly holdOf: HoldOf = (instance) => ({ instance, ...this.nodeHold() })
 
   /** Whether the database has named another owner. */
   get isRefused(): boolean {
@@ -99,41 +100,35 @@ export class Ownership {
 
   async #acquireInTime(): Promise<void> {
     const { clock, log } = this.#deps
-    let refusals = 0
-    let failures = 0
-    while (!this.#stop.signal.aborted) {
-      const refusedBy = await this.#tryAcquire().catch((err: unknown) => this.#noteFailure(err, failures++))
-      this.#isRefused ||= refusedBy !== undefined
-      if (this.#epoch !== undefined) break
-      // The time in which the database does not answer is not counted: the owner of the lease may be dead.
-      if (refusedBy !== undefined && ++refusals > maxRefusals) throw new StartError(ownedBy(refusedBy))
-      if (refusedBy !== undefined && refusals === 1)
-        log.warn({ holder: refusedBy }, 'another process owns the accounts, waiting')
-      await sleep(clock, renewEveryMs, this.#stop.signal)
-    }
+    this.#epoch = await waitAsStandby({
+      ask: () => this.#tryAcquire(),
+      everyMs: renewEveryMs,
+      onFailure: (err) => this.#noteFailure(err),
+      clock,
+      log,
+      signal: this.#stop.signal,
+    })
     if (this.#stop.signal.aborted) throw new Error('stopped while waiting for the lease')
     this.#renewing = this.#renewUntilStopped()
   }
 
-  /** Returns the name of the owner whose lease runs. */
-  async #tryAcquire(): Promise<string | undefined> {
+  async #tryAcquire(): Promise<StandbyAnswer<number>> {
     const { leases, owner, clock } = this.#deps
     const asked = clock.monotonic()
     const holder = await leases.holder()
-    this.#epoch = await leases.acquire(owner, leaseMs, this.#watch.look(holder))
-    if (this.#epoch === undefined) return holder && shownOwnerName(holder.owner)
+    const epoch = await leases.acquire(owner, leaseMs, this.#watch.look(holder))
+    if (epoch === undefined) {
+      this.#isRefused ||= holder !== undefined
+      return { refusedBy: holder && shownOwnerName(holder.owner) }
+    }
     this.#deadline = asked + leaseMs - safetyMs
-    return undefined
+    return { granted: epoch }
   }
 
-  async #noteFailure(err: unknown, failuresBefore: number): Promise<undefined> {
+  async #noteFailure(err: unknown): Promise<void> {
     // A stopped process keeps its lock on the file of SQLite. The operator must know which one.
-    if (failuresBefore % logEvery === 0)
-      this.#deps.log.warn(
-        { err, holder: (await this.#holderName()) ?? 'no process' },
-        'the lease could not be asked for',
-      )
-    return undefined
+    const holder = (await this.#holderName()) ?? 'no process'
+    this.#deps.log.warn({ err, holder }, 'the lease could not be asked for')
   }
 
   async #renewUntilStopped(): Promise<void> {
@@ -154,7 +149,7 @@ export class Ownership {
 
   async #renew(): Promise<boolean> {
     const { leases, owner, onLost } = this.#deps
-    if (await leases.renew(owner, this.epoch, leaseMs)) return true
+    if (await leases.renew(owner, this.nodeHold().epoch, leaseMs)) return true
     this.#lost = true
     onLost(lossTo(await this.#holderName()))
     return false
@@ -177,8 +172,4 @@ function lossTo(owner: string | undefined): Error {
   return new Error(
     'the lease is no longer in the database: the database was restored or emptied while this process ran',
   )
-}
-
-function ownedBy(owner: string): string {
-  return `${owner} owns the accounts of this database: stop that process, or give this one a DATABASE_URL of its own`
 }

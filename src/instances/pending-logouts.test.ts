@@ -3,9 +3,11 @@ import { describe, test } from 'node:test'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { ScriptedNetwork, authenticated, closed, jid } from '../../test/harness/scripted-network.ts'
+import type { NodeHold } from '../core/nodes/hold.ts'
 import type { AuditRecord } from '../core/audit.ts'
 import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
 import { PendingLogouts } from './pending-logouts.ts'
+import { holds } from '../../test/harness/holds.ts'
 
 const day = 86_400_000
 
@@ -18,7 +20,7 @@ class ScriptedStore {
     return Promise.resolve(this.rows)
   }
 
-  remove(_epoch: number, sessionId: string, audits: readonly AuditRecord[]): Promise<void> {
+  remove(_hold: NodeHold, sessionId: string, audits: readonly AuditRecord[]): Promise<void> {
     if (this.isAway) return Promise.reject(new Error('storage is away'))
     this.rows = this.rows.filter((row) => row.sessionId !== sessionId)
     this.audits.push(...audits.map(({ action }) => action))
@@ -35,7 +37,7 @@ async function setUp(...sessionIds: string[]) {
     network.stored.set(sessionId, jid)
     logouts.rows.push({ sessionId, instance: 'a', ownerTag: 'x', askedAt: clock.now(), networkProxy: null })
   }
-  const pending = new PendingLogouts({ network, logouts, epoch: () => 1, clock, random: () => 0, log: logs.log })
+  const pending = new PendingLogouts({ network, logouts, ...holds, clock, random: () => 0, log: logs.log })
   await pending.load()
   const settle = async () => {
     for (let turn = 0; turn < 5; turn++) await clock.advance(0)

@@ -3,6 +3,7 @@
 import type { AuditAction, AuditRecord } from '../core/audit.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { AccountNetwork } from '../core/network.ts'
+import type { NodeHold } from '../core/nodes/hold.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -21,7 +22,7 @@ const pauses = { firstMs: 200, ceilingMs: 5000 }
 type Deps = {
   network: Pick<AccountNetwork, 'open' | 'storedJid' | 'release' | 'forget'>
   logouts: Pick<PendingLogoutStore, 'list' | 'remove'>
-  epoch: () => number
+  nodeHold: () => NodeHold
   clock: Clock
   random: () => number
   log: Log
@@ -70,13 +71,13 @@ export class PendingLogouts {
 
   /** WhatsApp has confirmed the logout: the stored logout and the keys of the session are removed. */
   async finish({ sessionId, instance }: PendingLogout, audits: readonly AuditRecord[] = []): Promise<void> {
-    const { logouts, network, epoch, clock, log } = this.#deps
+    const { logouts, network, nodeHold, clock, log } = this.#deps
     const onFailure = (err: unknown) => {
       log.error({ err, instance }, 'the end of a logout could not be stored')
     }
-    const removal = () => logouts.remove(epoch(), sessionId, audits)
+    const removal = () => logouts.remove(nodeHold(), sessionId, audits)
     if (!(await retryUntil({ clock, signal: this.#stop.signal, pauses, onFailure }, removal))) return
-    await network.forget(sessionId).catch((err: unknown) => {
+    await network.forget({ sessionId, instance, isLeaving: true }).catch((err: unknown) => {
       // Keys without a record are removed within a day.
       log.warn({ err, instance }, 'the keys of an old session could not be removed yet')
     })

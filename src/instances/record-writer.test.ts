@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { silentLog } from '../../test/harness/logs.ts'
+import { RecordedLog, silentLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
+import type { Hold } from '../core/nodes/hold.ts'
 import { blankInstance } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { RecordWriter } from './record-writer.ts'
+import { holdOf } from '../../test/harness/holds.ts'
 
 const unused = () => Promise.reject(new Error('not expected'))
 
@@ -12,13 +15,12 @@ test('a change is stored at every moment after the change before', async () => {
   for (let steps = 0; steps < 8; steps++) {
     const written: InstanceChanges[] = []
     const first = Promise.withResolvers<undefined>()
-    const update = (_epoch: number, _name: string, changes: InstanceChanges) =>
+    const update = (_hold: Hold, changes: InstanceChanges) =>
       written.push(changes) === 1 ? first.promise : Promise.resolve()
     const clock = new ManualClock()
     const writer = new RecordWriter({
-      name: 'a',
+      hold: holdOf('a'),
       instances: { update, put: unused },
-      epoch: () => 1,
       clock,
       log: silentLog,
       onAnnounced: () => undefined,
@@ -41,14 +43,13 @@ test('a whole record is stored before the changes that come after it', async () 
     return Promise.resolve()
   }
   const instances = {
-    put: (_epoch: number, row: InstanceRow) => store(row),
-    update: (_epoch: number, _name: string, changes: InstanceChanges) => store(changes),
+    put: (_hold: Hold, row: InstanceRow) => store(row),
+    update: (_hold: Hold, changes: InstanceChanges) => store(changes),
   }
   const clock = new ManualClock()
   const writer = new RecordWriter({
-    name: 'a',
+    hold: holdOf('a'),
     instances,
-    epoch: () => 1,
     clock,
     log: silentLog,
     onAnnounced: () => undefined,
@@ -60,4 +61,27 @@ test('a whole record is stored before the changes that come after it', async () 
   await clock.advance(1000)
   await writer.settled()
   assert.deepEqual(written, [blankInstance('a', 1), { lastError: 'one' }])
+})
+
+test('a record that another process holds is not stored again and again, and no event of it is told', async () => {
+  let attempts = 0
+  const announced: unknown[] = []
+  const logs = new RecordedLog()
+  const refuse = ({ instance }: Hold) => {
+    attempts++
+    return Promise.reject(new NotHeldError(instance))
+  }
+  const clock = new ManualClock()
+  const writer = new RecordWriter({
+    hold: holdOf('a'),
+    instances: { put: refuse, update: refuse },
+    clock,
+    log: logs.log,
+    onAnnounced: (announcements) => announced.push(...announcements),
+  })
+  await assert.rejects(writer.save({ lastError: 'one' }), NotHeldError)
+  await clock.advance(60_000)
+  assert.equal(attempts, 1)
+  assert.deepEqual(announced, [])
+  assert.deepEqual(logs.withMessage('the record of an instance could not be stored'), [])
 })

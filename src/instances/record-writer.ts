@@ -5,7 +5,8 @@
 
 import { randomUUID } from 'node:crypto'
 import type { AuditRecord } from '../core/audit.ts'
-import type { InstanceName } from '../core/ids.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
+import type { Hold } from '../core/nodes/hold.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
@@ -18,9 +19,8 @@ import type { PendingLogout } from '../storage/stores/accounts/pending-logout-st
 const pauses = { firstMs: 200, ceilingMs: 5000 }
 
 type Deps = {
-  name: InstanceName
+  hold: Hold
   instances: Pick<InstanceStore, 'update' | 'put'>
-  epoch: () => number
   clock: Clock
   log: Log
   /** Called with the events that are stored now. */
@@ -111,16 +111,17 @@ export class RecordWriter {
   }
 
   async #write({ whole, changes, audits, announcements, logouts, stored }: Pending): Promise<void> {
-    const { instances, epoch, name, clock, onAnnounced } = this.#deps
+    const { instances, hold, clock, onAnnounced } = this.#deps
     const along = { audits, logouts, deliveries: announcements.flatMap(({ deliveries }) => deliveries) }
     const write = () =>
-      whole ? instances.put(epoch(), { ...whole, ...changes }, along) : instances.update(epoch(), name, changes, along)
-    const retry = { clock, signal: this.#stop.signal, pauses, onFailure: this.#logFailure.bind(this) }
+      whole ? instances.put(hold, { ...whole, ...changes }, along) : instances.update(hold, changes, along)
+    const retry = { clock, signal: this.#stop.signal, pauses, onFailure: this.#noteFailure.bind(this) }
     try {
       // After giveUp() there is one more attempt.
       if (!(await retryUntil(retry, write))) await write()
     } catch (error) {
-      this.#logFailure(error)
+      if (error instanceof NotHeldError) this.#end()
+      else this.#logFailure(error)
       stored.reject(error)
       return
     }
@@ -128,7 +129,19 @@ export class RecordWriter {
     stored.resolve(undefined)
   }
 
+  /** A write that was refused because another process holds the instance is not repeated. */
+  #noteFailure(err: unknown): void {
+    if (err instanceof NotHeldError) throw err
+    this.#logFailure(err)
+  }
+
+  #end(): void {
+    const { hold, log } = this.#deps
+    this.giveUp()
+    log.info({ instance: hold.instance }, 'another process holds the instance, so its record is not stored from here')
+  }
+
   #logFailure(err: unknown): void {
-    this.#deps.log.error({ err, instance: this.#deps.name }, 'the record of an instance could not be stored')
+    this.#deps.log.error({ err, instance: this.#deps.hold.instance }, 'the record of an instance could not be stored')
   }
 }

@@ -1,6 +1,7 @@
 // One session from its opening to its end: waits at the gate, opens the session, passes its signals on, and closes it.
 
 import type { Network, NetworkSession, SessionName, SessionSignal } from '../core/network.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
 import type { Closing, Unreachable } from '../core/network/closing.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import { orAbort } from '../lib/abort.ts'
@@ -74,7 +75,10 @@ export class SessionRun implements Disposable {
   }
 }
 
-/** Resolves with the reason when the session has ended and is closed; undefined when `stop` aborted at the gate. */
+/**
+ * Resolves with the reason when the session has ended and is closed. Undefined when `stop` aborted at the gate, and when another
+ * process holds the instance: then this one must not try again.
+ */
 export async function runSession(deps: Deps, stop: AbortSignal, listener: Listener): Promise<Closing | undefined> {
   const { gate, clock, network, sessionId, instance, isLeaving = false, networkProxy, historyDays = null } = deps
   const leaveGate = await gate.enter(stop).catch(ignoreRejection)
@@ -91,6 +95,7 @@ export async function runSession(deps: Deps, stop: AbortSignal, listener: Listen
     run.session = session
     return await run.ended
   } catch (error) {
+    if (error instanceof NotHeldError) return undefined
     return { cause: 'transient', code: null, reason: error instanceof Error ? error.message : String(error) }
   } finally {
     run[Symbol.dispose]()

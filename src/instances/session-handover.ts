@@ -8,6 +8,7 @@ import type { AuditRecord, Caller } from '../core/audit.ts'
 import type { Jid } from '../core/ids.ts'
 import { lastErrorOf, reasonOf } from '../core/last-error.ts'
 import type { Network } from '../core/network.ts'
+import type { Hold } from '../core/nodes/hold.ts'
 import type { Closing } from '../core/network/closing.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -25,7 +26,7 @@ type Deps = {
   network: Pick<Network, 'forget' | 'storedJid'>
   instances: Pick<InstanceStore, 'keptSessions' | 'giveUpKeptSessions'>
   pendingLogouts: Pick<PendingLogouts, 'add'>
-  epoch: () => number
+  hold: Hold
   clock: Clock
   log: Log
 }
@@ -65,8 +66,8 @@ export class SessionHandover {
 
   /** The session has logged in; after its first login, returns how to remove the session before. */
   prove(): (() => Promise<void>) | undefined {
-    const { account, clock } = this.#deps
-    const { name, previousSessionId: previous, readyAt } = account.row
+    const { account, hold, clock } = this.#deps
+    const { previousSessionId: previous, readyAt } = account.row
     const age = linkAgeAfterLogin(account.row, clock.now())
     if (age) void account.save(age)
     if (previous === null && readyAt !== null) return undefined
@@ -76,7 +77,7 @@ export class SessionHandover {
     return async () => {
       await this.forget(previous)
       await this.#quietly('sessions kept under this name could not be logged out', () =>
-        logOutKeptSessions(this.#deps, name),
+        logOutKeptSessions(this.#deps, hold),
       )
     }
   }
@@ -85,7 +86,7 @@ export class SessionHandover {
   async revert(closing: Closing): Promise<boolean> {
     const { account, network, log } = this.#deps
     const { name, sessionId: refused, previousSessionId: previous } = account.row
-    const jid = previous === null ? null : await network.storedJid(previous)
+    const jid = previous === null ? null : await network.storedJid({ sessionId: previous, instance: name })
     if (jid === null) return false
     log.warn({ instance: name, ...reasonOf(closing) }, 'a new link was refused, going back to the one before')
     const why = { ...closing, reason: writeReason('linkRefused', { reason: closing.reason }) }
@@ -130,11 +131,12 @@ export class SessionHandover {
 
   /** Waits until the record without these sessions is stored, then removes their keys. */
   async forget(...sessionIds: readonly SessionId[]): Promise<void> {
-    await this.#deps.account.stored()
+    const { account, network } = this.#deps
+    await account.stored()
     for (const sessionId of sessionIds) {
       if (sessionId === null) continue
       await this.#quietly('the keys of an old session could not be removed yet', () =>
-        this.#deps.network.forget(sessionId),
+        network.forget({ sessionId, instance: account.row.name }),
       )
     }
   }

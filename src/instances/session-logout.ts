@@ -89,9 +89,9 @@ export class SessionLogout {
 
   async #attempt(): Promise<Closing> {
     const { network, stop } = this.#deps
-    const { sessionId } = this.#logout
+    const { sessionId, instance } = this.#logout
     try {
-      if ((await orAbort(network.storedJid(sessionId), stop)) === null) return keysLost
+      if ((await orAbort(network.storedJid({ sessionId, instance, isLeaving: true }), stop)) === null) return keysLost
       return (await this.#tell()) ?? failedWith('stopped')
     } catch (error) {
       return failedWith(error)

@@ -17,13 +17,18 @@ type JobDestinations = {
     instance: InstanceName,
     rest: <T>(wait: () => Promise<T>) => Promise<T>,
     signal: AbortSignal,
-  ): Promise<{ destination: Destination; helpdesk: HelpdeskInbox; hasProbed: boolean }>
+  ): Promise<Omit<JobTarget, 'onStep'> & { hasProbed: boolean }>
   /** The helpdesk inbox takes nothing: every delivery to it waits until a probe succeeds. */
   hold(instance: InstanceName, destination: Destination, reason: string): void
 }
 
 /** The helpdesk inbox that one attempt talks to. */
-export type JobTarget = { destination: Destination; helpdesk: HelpdeskInbox; onStep: () => void }
+export type JobTarget = {
+  instance: InstanceName
+  destination: Destination
+  helpdesk: HelpdeskInbox
+  onStep: () => void
+}
 
 type Deps = { destinations: JobDestinations; clock: Clock; log: Log }
 

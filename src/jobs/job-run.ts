@@ -97,7 +97,7 @@ export class JobRun {
   async #run(): Promise<void> {
     const { store, clock } = this.#deps
     const startedAt = this.#job.startedAt ?? clock.now()
-    const begun = await this.#untilStored(() => store.begin(this.#job.id, startedAt))
+    const begun = await this.#untilStored(() => store.begin(this.#job, startedAt))
     if (!begun) return
     if (!begun.value) throw cancelled()
     this.#change({ status: 'running', startedAt })
@@ -136,7 +136,7 @@ export class JobRun {
   /** False when the job has ended otherwise. True also when only the answer to an earlier try was lost. */
   async #storeEnd(end: JobEnd): Promise<boolean> {
     const { store } = this.#deps
-    if (await store.end(this.#job.id, end)) return true
+    if (await store.end(this.#job, end)) return true
     const stored = await store.find(this.#job.id)
     return stored?.status === end.status && stored.endedAt === end.endedAt
   }

@@ -108,7 +108,7 @@ export class Jobs implements PerInstance {
     const job = await this.get(id)
     const progress = { ...job.progress, estimatedEndAt: null }
     const end = { status: 'cancelled', endedAt: clock.now(), progress, error: null, result: null } as const
-    const isStored = await store.end(id, end, audits(job))
+    const isStored = await store.end(job, end, audits(job))
     const run = this.#find(job)
     const ended = isStored ? changeJob(job, end) : await store.find(id)
     // The answer to an earlier cancellation was lost when the job is still run here although it is cancelled.
@@ -144,7 +144,7 @@ export class Jobs implements PerInstance {
       this.#drop(run)
       void run.stop('cancelled', new BridgeError('SERVICE_STORAGE_FAILED', 'the job could not be stored', { cause }))
       // The row may be there: only the answer may be lost.
-      this.#removeLater(job.id)
+      this.#removeLater(job)
       throw cause
     }
     this.#runNext(instance)
@@ -190,18 +190,19 @@ export class Jobs implements PerInstance {
     if (at >= 0) runs?.splice(at, 1)
   }
 
-  #removeLater(id: string): void {
+  #removeLater(job: Job): void {
     const { store, clock, log } = this.#deps
     const onFailure = (err: unknown) => {
-      log.warn({ err, job: id }, 'a job that was refused could not be removed yet')
+      log.warn({ err, job: job.id }, 'a job that was refused could not be removed yet')
     }
     const options = { clock, signal: this.#stopping.signal, pauses: removalPauses, onFailure }
-    void retryUntil(options, () => store.remove(id)).catch(ignoreRejection)
+    void retryUntil(options, () => store.remove(job)).catch(ignoreRejection)
   }
 
-  async #giveUp({ id, progress }: Job, error: string): Promise<void> {
+  async #giveUp(job: Job, error: string): Promise<void> {
     const { store, clock } = this.#deps
-    await store.end(id, { status: 'failed', endedAt: clock.now(), progress, error, result: null })
+    const { progress } = job
+    await store.end(job, { status: 'failed', endedAt: clock.now(), progress, error, result: null })
   }
 }
 

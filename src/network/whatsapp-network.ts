@@ -3,12 +3,15 @@
 import type { Readable } from 'node:stream'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { FileRef, SealedEvent } from '../core/message.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
+import type { Hold, HoldOf, NodeHold } from '../core/nodes/hold.ts'
 import { proxyHost } from '../core/network-proxy.ts'
 import type {
   Network,
   NetworkSession,
   SessionName,
   SessionSignal,
+  StoredSession,
   UnsealedContent,
   Unsealing,
 } from '../core/network.ts'
@@ -52,8 +55,9 @@ type Deps = {
   versions: Pick<ClientVersionStore, 'find' | 'save'>
   /** Is told about everything that arrives. */
   reception?: Partial<Reception & RealtimeReception & HistoryReception & LabelReception>
-  /** The epoch of the lease that this process holds. */
-  epoch: () => number
+  holdOf: HoldOf
+  /** For sessions that no record names any more. */
+  nodeHold: () => NodeHold
   /** No new id of a row sorts before this time. */
   idFloorMs?: () => number
   clock: Clock
@@ -84,8 +88,6 @@ export class WhatsappNetwork implements Network {
   readonly #endpoint: Endpoint
   readonly #faultIsolation: Disposable
   readonly #accounts = new Map<string, Account>()
-  /** The epoch whose writes were refused, because another process holds the lease now. */
-  #lostEpoch: number | undefined
   #isOver = false
   readonly #nextId: () => RowId
   readonly #egress: Egress
@@ -107,20 +109,19 @@ export class WhatsappNetwork implements Network {
   }
 
   async open(name: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
-    const { sessionId, instance, isLeaving = false, networkProxy = null, historyDays = null } = name
-    const known = await this.#account(sessionId)
+    const { instance, isLeaving = false, networkProxy = null, historyDays = null } = name
+    const known = await this.#account(name)
     await known.connection?.close()
     const version = await this.version.take()
     const stored = await known.loadCreds()
     if (!stored && isLeaving) throw new Error('the keys of this session are not stored any more')
     // A pairing starts without keys, because keys of another identity would be wrong.
-    if (!stored) await this.forget(sessionId)
-    const account = stored ? known : await this.#account(sessionId)
+    if (!stored) await this.forget(name)
+    const account = stored ? known : await this.#account(name)
     if (account.keys.isClosed) throw closedError()
     if (stored) await this.#retireOldKeys(account, stored)
+    this.#refuseLost(account.keys.hold, instance)
     const creds = stored ?? withHistoryDays(initAuthCreds(), historyDays)
-    // The other process has this account open by now. A connection from here would end that one.
-    if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
     const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noRecords } = this.#deps
     const own = networkProxy === null ? undefined : createProxied(networkProxy)
     const receiving = { instance, store, reception, nextId: this.#nextId, isOff }
@@ -170,12 +171,12 @@ export class WhatsappNetwork implements Network {
 
   /** Deletes the fingerprints of messages that the network no longer delivers. A daily ticker calls it. */
   async pruneJournal(): Promise<number> {
-    const { journal, epoch, clock } = this.#deps
-    return journal.prune(epoch(), clock.now() - redeliveredMs)
+    const { journal, nodeHold, clock } = this.#deps
+    return journal.prune(nodeHold(), clock.now() - redeliveredMs)
   }
 
-  async storedJid(sessionId: string): Promise<Jid | null> {
-    const creds = await (await this.#account(sessionId)).loadCreds()
+  async storedJid(session: StoredSession): Promise<Jid | null> {
+    const creds = await (await this.#account(session)).loadCreds()
     return creds ? jidOf(creds) : null
   }
 
@@ -186,9 +187,9 @@ export class WhatsappNetwork implements Network {
     await this.#drop(sessionId)
   }
 
-  async forget(sessionId: string): Promise<void> {
-    await this.#drop(sessionId)
-    await this.#deps.keys.dropSession(this.#deps.epoch(), sessionId)
+  async forget(session: StoredSession): Promise<void> {
+    await this.#drop(session.sessionId)
+    await this.#deps.keys.dropSession(this.#holdOf(session), session.sessionId)
   }
 
   /** Connections close first, so that no message is confirmed whose write is then given up. */
@@ -222,19 +223,32 @@ export class WhatsappNetwork implements Network {
     timer.abort()
   }
 
-  /** Keys that were read under an earlier lease may be out of date, so they are read again. */
-  async #account(sessionId: string): Promise<Account> {
+  /**
+   * A write under this hold was refused: another process has the account open by now, and a connection from here would end that
+   * one. Accounts with other holds go on.
+   */
+  #refuseLost(hold: NodeHold, instance: InstanceName): void {
+    const isLost = this.#accounts.values().some(({ isFenced, keys }) => isFenced && isSame(keys.hold, hold))
+    if (isLost) throw new NotHeldError(instance)
+  }
+
+  /** The instance of a session that is leaving may be deleted, or another process may hold it. */
+  #holdOf({ instance, isLeaving = false }: StoredSession): Hold | NodeHold {
+    return isLeaving ? this.#deps.nodeHold() : this.#deps.holdOf(instance)
+  }
+
+  /** Keys that were read under an earlier hold may be out of date, so they are read again. */
+  async #account(session: StoredSession): Promise<Account> {
     // A new account would never be closed, and would ask a closed database for ever.
     if (this.#isOver) throw closedError()
-    const epoch = this.#deps.epoch()
+    const { sessionId, instance } = session
+    const hold = this.#holdOf(session)
     const known = this.#accounts.get(sessionId)
-    if (known && known.keys.epoch === epoch && !known.keys.isClosed) return known
+    this.#refuseLost(hold, instance)
+    if (known && isSame(known.keys.hold, hold) && !known.keys.isClosed) return known
     const { keys, clock, log, keyLimits } = this.#deps
-    const onFenced = () => {
-      this.#lostEpoch = epoch
-    }
     const limits = keyLimits && { limits: keyLimits }
-    const account = new Account({ keys, sessionId, epoch, clock, log, ...limits, onFenced })
+    const account = new Account({ keys, sessionId, hold, clock, log, ...limits })
     this.#accounts.set(sessionId, account)
     await known?.[Symbol.asyncDispose]()
     return account
@@ -245,6 +259,10 @@ export class WhatsappNetwork implements Network {
     this.#accounts.delete(sessionId)
     await account?.[Symbol.asyncDispose]()
   }
+}
+
+function isSame(one: NodeHold, other: NodeHold): boolean {
+  return one.node === other.node && one.epoch === other.epoch
 }
 
 function closedError(): Error {

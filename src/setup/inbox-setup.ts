@@ -9,6 +9,7 @@ import type { AccountAccess, HelpdeskAccount } from '../core/helpdesk/helpdesk-a
 import type { InstanceName } from '../core/ids.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { InstanceService } from '../instances/instance-service.ts'
+import type { Roster } from '../instances/roster/roster.ts'
 import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
 import type { InboxIdentities } from '../tenants/inbox-identities.ts'
@@ -46,7 +47,8 @@ type Route = { ownerTag: string; inboxId: number }
 type Reached = AccountRoute & { client: HelpdeskAccount; publicUrl: string }
 
 type Deps = {
-  registry: Pick<InstanceRegistry, 'get' | 'find'>
+  registry: Pick<InstanceRegistry, 'get'>
+  roster: Pick<Roster, 'findCurrent'>
   instances: Pick<InstanceService, 'connectInbox'>
   routing: Pick<Routing, 'accountOf' | 'accessOf'>
   downstream: Pick<Downstream, 'account'>
@@ -79,8 +81,8 @@ export class InboxSetup {
   }
 
   async #setUpNow(name: InstanceName, request: InboxRequest, actor: Caller): Promise<InboxOutcome> {
-    const { registry, routing, maker, instances, log, settings } = this.#deps
-    const find = (other: InstanceName) => registry.find(other)?.record
+    const { registry, roster, routing, maker, instances, log, settings } = this.#deps
+    const find = async (other: InstanceName) => (await roster.findCurrent(other))?.record
     const reached = await this.#reach(registry.get(name).record)
     const { account, client, publicUrl } = reached
     const chosen = chooseInbox(reached, request.inboxId)

@@ -9,7 +9,7 @@ import type { Routing } from '../tenants/routing.ts'
 export type InboxUse = 'shared' | 'other' | 'none'
 
 type Deps = {
-  find: (name: InstanceName) => { ownerTag: string; inboxId: number } | undefined
+  find: (name: InstanceName) => Promise<{ ownerTag: string; inboxId: number } | undefined>
   routing: Pick<Routing, 'accessOf'>
 }
 
@@ -18,7 +18,7 @@ export async function findInboxUse(
   instance: InstanceName,
   inbox: Omit<InboxAccess, 'apiToken'>,
 ): Promise<InboxUse> {
-  const record = find(instance)
+  const record = await find(instance)
   if (!record) return 'none'
   const access = await routing.accessOf(record)
   return access && inboxPlace(access) === inboxPlace(inbox) ? 'shared' : 'other'

@@ -44,6 +44,7 @@ import type {
   SettledCallbackTable,
   UnfinishedTable,
 } from './schema/messages.ts'
+import type { AssignmentsTable, ClusterTable, MovesTable, NodesTable, NodeVersionsTable } from './schema/nodes.ts'
 import type {
   ContactPictureTable,
   ContactTable,
@@ -97,6 +98,11 @@ export type Schema = {
   label_agreements: LabelAgreementTable
   state_changes: StateChangeTable
   last_messages: LastMessageTable
+  nodes: NodesTable
+  node_versions: NodeVersionsTable
+  assignments: AssignmentsTable
+  moves: MovesTable
+  cluster: ClusterTable
 }
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */

@@ -20,7 +20,7 @@ export type ListedDestination = {
 }
 
 type Deps = {
-  instances: { records(): readonly { name: InstanceName; ownerTag: string; inboxId: number }[] }
+  roster: { current(): Promise<readonly { record: { name: InstanceName; ownerTag: string; inboxId: number } }[]> }
   routing: Pick<Routing, 'accessOf'>
   tenants: { list(): Promise<Tenant[]> }
   standard: Pick<DefaultDestination, 'baseUrl' | 'apiToken' | 'accountId' | 'inboxId'>
@@ -37,13 +37,13 @@ export class DestinationList {
 
   /** The default first, then by owner tag and inbox. */
   async read(): Promise<ListedDestination[]> {
-    const { instances, routing, tenants, standard } = this.#deps
-    const all = await tenants.list()
+    const { roster, routing, tenants, standard } = this.#deps
+    const [all, instances] = await Promise.all([tenants.list(), roster.current()])
     const tags = new Set(all.map(({ ownerTag }) => ownerTag))
     const listed = new Map<string, ListedDestination>()
     const listAt = (ownerTag: string | null, named: Named) =>
       getOrCreate(listed, JSON.stringify([ownerTag, placeOf(named)]), () => toListed(ownerTag, named))
-    const records = instances.records()
+    const records = instances.map(({ record }) => record)
     const accesses = await Promise.all(records.map((record) => routing.accessOf(record)))
     for (const [index, { name, ownerTag }] of records.entries()) {
       const access = accesses[index]

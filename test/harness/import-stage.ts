@@ -6,6 +6,7 @@ import type { SeenConversation, SeenMessage } from '../../sim/helpdesk/snapshots
 import { importMark } from '../../src/downstream/import-mark.ts'
 import { ImportMarks } from '../../src/storage/stores/history/import-marks.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
+import { holdOf } from './holds.ts'
 import { AgentWorld } from './agent-world.ts'
 import { LeapingClock } from './leaping-clock.ts'
 import type { WorldOptions } from './world.ts'
@@ -83,7 +84,7 @@ export class ImportStage {
     await this.change('POST', `/conversations/${this.conversation}/toggle_status`, { status: 'resolved' })
     const { destination } = this.chat
     const { marks, epoch } = await this.#marks()
-    await marks.end(epoch, { destination, conversationId: this.conversation }, this.clock.now())
+    await marks.end(holdOf('a', epoch), { destination, conversationId: this.conversation }, this.clock.now())
   }
 
   /** The bot answers; resolves with the message as soon as the helpdesk shows what became of it. */
@@ -147,7 +148,7 @@ export class ImportStage {
     this.conversation = body.id
     const { marks, epoch } = await this.#marks()
     const place = { destination, conversationId: this.conversation, instance, chat }
-    await marks.begin(epoch, place, { isHistory: this.#target === 'history', now: this.clock.now() })
+    await marks.begin(holdOf('a', epoch), place, { isHistory: this.#target === 'history', now: this.clock.now() })
   }
 
   /** Of the service that runs now. */

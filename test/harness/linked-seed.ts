@@ -6,6 +6,7 @@ import type { Database } from '../../src/storage/database.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { storeLinked } from '../network/harness/network-room.ts'
+import { holdOf } from './holds.ts'
 import { sampleInstanceColumns } from './samples.ts'
 
 export const numberOf = (index: number) => `55119${String(10_000_000 + index)}`
@@ -20,7 +21,7 @@ export async function seedLinked(database: Database, sim: SimNetwork, count: num
   for (let index = 0; index < count; index++) {
     const phone = sim.account({ phone: numberOf(index) })
     const sessionId = `session-${index}`
-    await storeLinked(sim, phone, (writes) => keys.save(epoch, sessionId, writes))
+    await storeLinked(sim, phone, (writes) => keys.save(holdOf('a', epoch), sessionId, writes))
     const jid = `${numberOf(index)}@s.whatsapp.net`
     const linked = { sessionId, jid, lastJid: jid, state: 'ready' as const, pairedAt: 1, readyAt: 2 }
     await database.write(database.query.insertInto('instances').values(sampleInstanceColumns(`n${index}`, linked)))

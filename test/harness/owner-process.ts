@@ -3,7 +3,7 @@
 
 import { databaseUrl } from '../../src/config/setting-formats.ts'
 import type { DestinationKey } from '../../src/core/ids.ts'
-import { isDeadOwner, newOwnerName } from '../../src/instances/owner-name.ts'
+import { isDeadOwner, newOwnerName } from '../../src/nodes/owner-name.ts'
 import { Ownership } from '../../src/instances/ownership.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -30,14 +30,14 @@ const ownership = new Ownership({
   },
 })
 await ownership.acquire()
-const fenced = new FencedWriter(database, () => ownership.epoch)
+const fenced = new FencedWriter(database, ownership.holdOf)
 
 async function writeOne(writer: number, count: number): Promise<void> {
   const written = database.query
     .insertInto('first_callbacks')
     .values({ destination: `writer ${writer}` as DestinationKey, heard_at: count })
     .onConflict((conflict) => conflict.column('destination').doUpdateSet({ heard_at: count }))
-  await fenced.write(written)
+  await fenced.write('a', written)
 }
 
 async function writeForever(writer: number): Promise<void> {

@@ -31,6 +31,11 @@ export class Bystander {
     await this.#locker.query(`BEGIN; LOCK TABLE ${table}`)
   }
 
+  /** A long transaction that has read and written the table. Others read and write it, and cannot change its columns. */
+  async use(table: string): Promise<void> {
+    await this.#locker.query(`BEGIN; LOCK TABLE ${table} IN ROW EXCLUSIVE MODE`)
+  }
+
   async unlock(): Promise<void> {
     await this.#locker.query('ROLLBACK')
   }
@@ -48,6 +53,11 @@ export class Bystander {
   /** Resolves when at least this many of the service's connections wait for a lock. */
   async blockedAtLeast(count: number): Promise<void> {
     await waitUntil(`${count} connections or more wait for a lock`, async () => (await this.#waiting()).length >= count)
+  }
+
+  /** How many of the service's connections wait for a lock. */
+  async waiting(): Promise<number> {
+    return (await this.#waiting()).length
   }
 
   async #waiting(): Promise<number[]> {

@@ -1,7 +1,13 @@
 // A network for tests of accounts that does nothing by itself: the test says what the network says.
 
 import assert from 'node:assert/strict'
-import type { AccountNetwork, NetworkSession, SessionName, SessionSignal } from '../../src/core/network.ts'
+import type {
+  AccountNetwork,
+  NetworkSession,
+  SessionName,
+  SessionSignal,
+  StoredSession,
+} from '../../src/core/network.ts'
 import type { CloseCause } from '../../src/core/network/closing.ts'
 
 export const jid = '5511999990001@s.whatsapp.net'
@@ -62,7 +68,7 @@ export class ScriptedNetwork implements AccountNetwork {
     } satisfies Partial<NetworkSession> as Partial<NetworkSession> as NetworkSession
   }
 
-  storedJid(sessionId: string): Promise<string | null> {
+  storedJid({ sessionId }: StoredSession): Promise<string | null> {
     return Promise.resolve(this.stored.get(sessionId) ?? null)
   }
 
@@ -70,7 +76,7 @@ export class ScriptedNetwork implements AccountNetwork {
     return Promise.resolve()
   }
 
-  forget(sessionId: string): Promise<void> {
+  forget({ sessionId }: StoredSession): Promise<void> {
     this.forgotten.push(sessionId)
     return Promise.resolve()
   }

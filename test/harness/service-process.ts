@@ -58,6 +58,10 @@ export class ServiceProcess {
     return this.#errors
   }
 
+  get hasExited(): boolean {
+    return this.#exit !== undefined
+  }
+
   send(signal: NodeJS.Signals): void {
     this.#child.kill(signal)
   }

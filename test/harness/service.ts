@@ -28,6 +28,8 @@ export type ServiceOptions = {
   lateCommitMs?: number
   /** Runs the jobs in place of the importer. */
   importRunner?: NonNullable<Overrides['importRunner']>
+  /** The other processes on the same database. */
+  nodes?: NonNullable<Overrides['nodes']>
   /** What the checks of the set-up find on the machine. */
   machine?: NonNullable<Overrides['machine']>
   /**
@@ -76,6 +78,7 @@ export class Service {
       onSendStep,
       lateCommitMs,
       importRunner,
+      nodes,
       machine,
       watchesSetup = false,
       seed,
@@ -101,6 +104,7 @@ export class Service {
         ...(onSendStep && { onSendStep }),
         ...(lateCommitMs !== undefined && { lateCommitMs }),
         ...(importRunner && { importRunner }),
+        ...(nodes && { nodes }),
         ...(machine && { machine }),
       }),
     )

@@ -60,7 +60,7 @@ function mistakesOf(chat: ChatTruth, isExcused: Excuse): Mistakes {
   const idsOf = (messages: readonly WrittenMessage[]) => messages.map(({ id }) => id)
   return {
     lost: idsOf(lost),
-    doubled: received.filter((id, at) => received.indexOf(id) < at),
+    doubled: repeatedIn(received),
     misplaced: [...arrived].filter((id) => !known.has(id)),
     outOfOrder: lateIn(chat)
       .filter(({ late, overtakenBy }) => !isExcused(late, overtakenBy))
@@ -77,7 +77,19 @@ function lateIn({ written, received }: ChatTruth): { late: string; overtakenBy: 
   )
   const inOrder = [...new Set(received)].filter((id) => places.has(id))
   const placeOf = (id: string) => places.get(id) ?? 0
-  return inOrder
-    .map((late, at) => ({ late, overtakenBy: inOrder.slice(0, at).filter((each) => placeOf(each) > placeOf(late)) }))
-    .filter(({ overtakenBy }) => overtakenBy.length > 0)
+  let newest = -1
+  return inOrder.flatMap((late, at) => {
+    const place = placeOf(late)
+    if (place > newest) {
+      newest = place
+      return []
+    }
+    return [{ late, overtakenBy: inOrder.slice(0, at).filter((each) => placeOf(each) > place) }]
+  })
+}
+
+/** Each id that was there before, as often as it comes again. */
+export function repeatedIn(ids: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return ids.filter((id) => seen.size === seen.add(id).size)
 }

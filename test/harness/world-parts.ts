@@ -14,6 +14,8 @@ import { authorityFile } from './media-authority.ts'
 
 export type PartOptions = {
   engine?: EngineName
+  /** Use this database instead of a new one. */
+  place?: TestLocation
   /** Settings of the service beside those that join the parts. */
   environment?: Record<string, string>
   network?: SimNetworkOptions
@@ -31,7 +33,7 @@ export type Parts = {
 export async function openParts(stack: AsyncDisposableStack, options: PartOptions): Promise<Parts> {
   const network = stack.use(await SimNetwork.start(options.network))
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm, ...options.helpdesk }))
-  const place = stack.use(await migratedLocation(options.engine ?? 'sqlite'))
+  const place = options.place ?? stack.use(await migratedLocation(options.engine ?? 'sqlite'))
   const environment = {
     SERVICE_NETWORK_CA: await authorityFile(network, stack),
     ...destinationSettings(helpdesk),

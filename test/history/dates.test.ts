@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { withoutPostgres } from '../harness/databases.ts'
 import { DateBed, now, past } from './harness/date-bed.ts'
+import { holdOf } from '../harness/holds.ts'
 
 const resolved = 1
 const pending = 2
@@ -60,7 +61,7 @@ describe('true dates', { skip: withoutPostgres, concurrency: 3 }, () => {
   test('when its import has ended, a conversation is corrected once more', async () => {
     await using bed = await DateBed.open()
     await bed.tables.insertConversation({ id: 1, created_at: now, status: pending, last_activity_at: now + 2 })
-    await bed.marks.begin(1, bed.conversation, { isHistory: true, now: 1 })
+    await bed.marks.begin(holdOf('a'), bed.conversation, { isHistory: true, now: 1 })
     await bed.posted(1, 2)
     await bed.ticked()
     assert.deepEqual(await bed.tables.dates(), { 1: past + 1, 2: past + 2 })
@@ -71,7 +72,7 @@ describe('true dates', { skip: withoutPostgres, concurrency: 3 }, () => {
     await bed.tables.insert({ id: 3, message_type: 2, created_at: now + 60 })
     const sets = `status = ${resolved}, last_activity_at = to_timestamp(${now + 60}) AT TIME ZONE 'UTC'`
     await bed.tables.admin.query(`UPDATE conversations SET ${sets}`)
-    await bed.marks.end(1, bed.conversation, 2)
+    await bed.marks.end(holdOf('a'), bed.conversation, 2)
     await bed.ticked()
     assert.equal((await bed.tables.conversation(1)).last_activity_at, past + 2)
     assert.deepEqual([await bed.waiting(), await bed.held()], [[], 0])

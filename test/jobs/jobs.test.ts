@@ -167,7 +167,7 @@ for (const engine of engines) {
       bed.runner.answer = undefined
       const next = await bed.jobs.add('shop', all)
       // A begin under way would be stored before this write.
-      await bed.store.remove('nothing')
+      await bed.store.remove({ id: 'nothing', instance: 'shop' })
       assert.equal((await bed.jobs.get(next.job.id)).status, 'pending')
       slow.resolve(sampleResult)
       assert.equal((await bed.runner.waitForRun('shop')).job.id, next.job.id)
@@ -369,7 +369,7 @@ for (const engine of engines) {
       bed.store.mayCreate = stored.promise
       const announced = bed.jobs.addHeld('shop', pairing)
       bed.jobs.release('shop', 'history_pairing')
-      await bed.store.remove('nothing')
+      await bed.store.remove({ id: 'nothing', instance: 'shop' })
       stored.resolve(undefined)
       await announced
       await bed.runner.waitForRun('shop')

@@ -2,12 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { NodeHold } from '../../src/core/nodes/hold.ts'
 import type { ToldTimer } from '../../src/core/chat-timer.ts'
 import { AccountKeys } from '../../src/network/account/account-keys.ts'
 import { ChatTimers } from '../../src/network/account/chat-timers.ts'
 import type { SessionKey, SessionKeyWrite } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { silentLog } from '../harness/logs.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
+import { nodeHold } from '../harness/holds.ts'
 
 const bob = { phone: '5511888880001', lid: null }
 const bobById = { phone: null, lid: '200000000000001' }
@@ -34,7 +36,7 @@ class CountingStore {
     return Promise.resolve(names.map((name) => name.slice(kind.length + 1)))
   }
 
-  save(_epoch: number, _session: string, writes: readonly SessionKeyWrite[]): Promise<void> {
+  save(_hold: NodeHold, _session: string, writes: readonly SessionKeyWrite[]): Promise<void> {
     this.saves += 1
     for (const { kind, id, value } of writes) if (value) this.rows.set(`${kind} ${id}`, value)
     return Promise.resolve()
@@ -43,7 +45,7 @@ class CountingStore {
 
 function open(store = new CountingStore()) {
   const common = { sessionId: 's', clock: new ManualClock(), log: silentLog }
-  const keys = new AccountKeys({ ...common, keys: store, epoch: 1, onFenced: () => undefined })
+  const keys = new AccountKeys({ ...common, keys: store, hold: nodeHold(), onFenced: () => undefined })
   const timers = new ChatTimers({ keys, store, sessionId: 's' })
   const learn = (person: typeof bob | typeof bobById, told: Partial<ToldTimer>) =>
     keys.runStep(() =>

@@ -3,13 +3,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { decodeKey } from '../../src/network/account/key-codec.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import type { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
 import { FailingKeys } from './harness/failing-keys.ts'
 import { plain } from './harness/contents.ts'
+import type { NetworkDeps } from './harness/network-room.ts'
 
 type Counters = { nextPreKeyId: number; firstUnuploadedPreKeyId: number }
 
@@ -116,7 +120,7 @@ test('a process whose lease was taken writes nothing and closes its connection',
   assert.match(reason, /another process/)
   assert.deepEqual(phone.companion.books.unacknowledgedIds(), [id])
   assert.deepEqual(await storedCounters(bed), before)
-  await assert.rejects(bed.network.forget('s'), { failure: 'expectation' })
+  await assert.rejects(bed.network.forget({ sessionId: 's', instance: 'a' }), { failure: 'expectation' })
 })
 
 test('a process whose lease was taken does not connect again', async () => {
@@ -131,8 +135,35 @@ test('a process whose lease was taken does not connect again', async () => {
   bob.text(phone, 'too late')
   await line.closing()
   const { loginAttempts } = bed.sim
-  for (const session of ['s', 'other']) await assert.rejects(bed.dial(session), /another process/)
+  for (const session of ['s', 'other']) await assert.rejects(bed.dial(session), NotHeldError)
   assert.equal(bed.sim.loginAttempts, loginAttempts)
+})
+
+test('a process that has lost one account goes on with the others', async () => {
+  let isLost = false
+  const keys = (store: SessionKeyStore): NetworkDeps['keys'] => ({
+    load: (...key) => store.load(...key),
+    idsOf: (...kind) => store.idsOf(...kind),
+    dropSession: (...session) => store.dropSession(...session),
+    save: (hold, sessionId, ...writes) =>
+      store.save(isLost && sessionId === 's' ? nodeHold(hold.epoch + 1) : hold, sessionId, ...writes),
+  })
+  // Each account has a right of its own.
+  const network = { holdOf: (instance: string) => ({ ...holdOf(instance), node: instance }) }
+  await using bed = await Bed.open({ keys, network })
+  const phone = await bed.linked('s')
+  const neighbour = await bed.linked('other', '5511999990002')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const line = await bed.online('s')
+  const other = await bed.online('other')
+  isLost = true
+  bob.text(phone, 'too late')
+  await line.closing()
+  await assert.rejects(bed.dial('s'), NotHeldError)
+  const { id } = bob.text(neighbour, 'in time')
+  await bed.event(id)
+  await other.session.close()
+  await bed.online('other')
 })
 
 test('prekeys and the counter behind them are stored together, before they are published', async () => {

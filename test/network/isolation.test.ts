@@ -10,6 +10,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
 import { settingsFor, storeLinked } from './harness/network-room.ts'
 import { Relay } from './harness/relay.ts'
+import { holdOf } from '../harness/holds.ts'
 
 test('a thrown signal handler is logged and nothing else', async () => {
   await using bed = await Bed.open()
@@ -48,7 +49,9 @@ test('an unreadable frame ends its own session only', async () => {
     ['s', '5511999990001'],
     ['t', '5511999990002'],
   ] as const) {
-    await storeLinked(sim, sim.account({ phone: number }), (writes) => bed.store.save(bed.epoch, session, writes))
+    await storeLinked(sim, sim.account({ phone: number }), (writes) =>
+      bed.store.save(holdOf('a', bed.epoch), session, writes),
+    )
   }
   const neighbour = await bed.online('t')
   const line = await bed.online('s')

@@ -4,9 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AccountKeys } from '../../src/network/account/account-keys.ts'
 import { DeviceCache } from '../../src/network/account/device-cache.ts'
+import type { NodeHold } from '../../src/core/nodes/hold.ts'
 import type { SessionKey, SessionKeyWrite } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { silentLog } from '../harness/logs.ts'
+import { nodeHold } from '../harness/holds.ts'
 
 const dayMs = 86_400_000
 
@@ -27,7 +29,7 @@ class SlowStore {
     return found
   }
 
-  async save(_epoch: number, _session: string, writes: readonly SessionKeyWrite[]): Promise<void> {
+  async save(_hold: NodeHold, _session: string, writes: readonly SessionKeyWrite[]): Promise<void> {
     await this.gate
     this.saves.push([...writes])
     for (const { kind, id, value } of writes) {
@@ -42,7 +44,7 @@ function keysOn(store: SlowStore, limits = { entries: 100, bytes: 100_000 }): Ac
   return new AccountKeys({
     keys: store,
     sessionId: 's',
-    epoch: 1,
+    hold: nodeHold(),
     clock: new ManualClock(),
     log: silentLog,
     limits,

@@ -7,19 +7,20 @@ import { SeededRandom } from '../../sim/network/seeded-random.ts'
 import { drawnEngines } from '../harness/drawn-engine.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { Bed } from './harness/bed.ts'
+import { holdOf } from '../harness/holds.ts'
 
 for (const engine of drawnEngines(import.meta.url)) {
   describe(`linking on ${engine}`, () => {
     test('a scanned code links the account, which then logs in with what was stored', async () => {
       await using bed = await Bed.open({ engine })
       const phone = bed.sim.account({ phone: '5511999990001', name: 'Ana' })
-      assert.equal(await bed.network.storedJid('s'), null)
+      assert.equal(await bed.network.storedJid({ sessionId: 's', instance: 'a' }), null)
       const pairing = await bed.dial('s')
       await phone.scan(await pairing.qr())
       const { jid } = await pairing.signal('paired')
       assert.equal(jid, '5511999990001@s.whatsapp.net')
       assert.equal((await pairing.closing()).cause, 'restart')
-      assert.equal(await bed.network.storedJid('s'), jid)
+      assert.equal(await bed.network.storedJid({ sessionId: 's', instance: 'a' }), jid)
       const line = await bed.online('s')
       assert.deepEqual(line.kinds, ['authenticated', 'drained'])
       assert.equal((await line.signal('authenticated')).jid, jid)
@@ -32,8 +33,8 @@ for (const engine of drawnEngines(import.meta.url)) {
       await line.session.logout()
       assert.equal((await line.closing()).cause, 'invalidated')
       await phone.companionEvents.waitFor('unlinked', (one) => one.state === 'unlinked')
-      await bed.network.forget('s')
-      assert.equal(await bed.network.storedJid('s'), null)
+      await bed.network.forget({ sessionId: 's', instance: 'a' })
+      assert.equal(await bed.network.storedJid({ sessionId: 's', instance: 'a' }), null)
     })
   })
 }
@@ -46,7 +47,7 @@ test('a code typed on the phone links the account as well', async () => {
   const { code, expiresAt } = await pairing.session.requestPairingCode('5511999990001')
   assert.equal(expiresAt, clock.now() + 6 * 20_000, 'as long as the codes of the offer last')
   assert.match(code, /^[0-9A-Z]{8}$/)
-  assert.equal(await bed.network.storedJid('s'), null)
+  assert.equal(await bed.network.storedJid({ sessionId: 's', instance: 'a' }), null)
   await phone.link(code)
   await pairing.signal('paired')
   assert.equal((await pairing.closing()).cause, 'restart')
@@ -59,7 +60,7 @@ test('a code that was asked for and never typed leaves no trace', async () => {
   await pairing.qr()
   await pairing.session.requestPairingCode('5511999990001')
   await pairing.session.close()
-  assert.equal(await bed.network.storedJid('s'), null)
+  assert.equal(await bed.network.storedJid({ sessionId: 's', instance: 'a' }), null)
   await (await bed.dial('s')).qr()
 })
 
@@ -101,7 +102,7 @@ for (const way of ['scanned', 'typed'] as const) {
     assert.deepEqual([cause, errorCode], ['client_refused', 'passkey_required'])
     assert.match(reason, /passkey/)
     await hungUp
-    assert.equal(await bed.network.storedJid('s'), null)
+    assert.equal(await bed.network.storedJid({ sessionId: 's', instance: 'a' }), null)
   })
 }
 
@@ -137,7 +138,7 @@ test('a session whose device the phone removed is invalid', async () => {
 
 test('a new pairing under an old session id starts with nothing', async () => {
   await using bed = await Bed.open()
-  await bed.store.save(bed.epoch, 's', [{ kind: 'session', id: 'left over', value: Buffer.from('{}') }])
+  await bed.store.save(holdOf('a', bed.epoch), 's', [{ kind: 'session', id: 'left over', value: Buffer.from('{}') }])
   const line = await bed.dial('s')
   await line.qr()
   assert.deepEqual(await bed.store.load('s', 'session', ['left over']), [])

@@ -16,6 +16,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
 import { settingsFor, storeLinked } from './harness/network-room.ts'
 import { Proxy } from './harness/proxies.ts'
+import { holdOf } from '../harness/holds.ts'
 
 const question = 'w:profile:picture get picture'
 const byPhone: Chat = { kind: 'person', phone: '5511888880001', lid: null }
@@ -167,7 +168,7 @@ for (const [name, start] of proxies) {
     const settings = { ...settingsFor(sim), proxy: proxy.url, caFile: await authorityFile(sim, owned) }
     await using stage = await open({ network: { settings } })
     const phone = sim.account({ phone: '5511999990001' })
-    await storeLinked(sim, phone, (writes) => stage.bed.store.save(stage.bed.epoch, 's', writes))
+    await storeLinked(sim, phone, (writes) => stage.bed.store.save(holdOf('a', stage.bed.epoch), 's', writes))
     const jpeg = randomBytes(900)
     sim.setPicture(sim.person({ phone: '5511888880001' }), jpeg)
     const { session } = await stage.bed.online('s')

@@ -16,6 +16,7 @@ import { Bed } from './harness/bed.ts'
 import { settingsFor, storeLinked } from './harness/network-room.ts'
 import { Proxy } from './harness/proxies.ts'
 import { Relay } from './harness/relay.ts'
+import { holdOf } from '../harness/holds.ts'
 
 const defaults = { url: null, rootKey: null, caFile: '', version: [], proxy: null }
 
@@ -29,7 +30,7 @@ async function through(proxy: string, work: (bed: Bed, seen: Relay) => Promise<v
   await using relay = await Relay.to(sim.url)
   await using bed = await Bed.open({ network: { settings: { ...settingsFor(sim), url: relay.url, proxy } } })
   const phone = sim.account({ phone: '5511999990001' })
-  await storeLinked(sim, phone, (writes) => bed.store.save(bed.epoch, 's', writes))
+  await storeLinked(sim, phone, (writes) => bed.store.save(holdOf('a', bed.epoch), 's', writes))
   await work(bed, relay)
 }
 
@@ -90,7 +91,7 @@ for (const [name, start] of proxies) {
     const settings = { ...settingsFor(sim), proxy: proxy.url, caFile: await authorityFile(sim, owned) }
     await using bed = await Bed.open({ network: { settings } })
     const phone = sim.account({ phone: '5511999990001' })
-    await storeLinked(sim, phone, (writes) => bed.store.save(bed.epoch, 's', writes))
+    await storeLinked(sim, phone, (writes) => bed.store.save(holdOf('a', bed.epoch), 's', writes))
     await bed.online('s')
     const bytes = randomBytes(70_001)
     const event = await bed.event(sim.person({ phone: '5511888880001' }).media(phone, 'image', { bytes }).id)
@@ -125,7 +126,7 @@ for (const [name, start] of proxies) {
     const settings = { ...settingsFor(sim), proxy: shared.url, caFile: await authorityFile(sim, owned) }
     await using bed = await Bed.open({ network: { settings, proxyOf: () => url } })
     const phone = sim.account({ phone: '5511999990001' })
-    await storeLinked(sim, phone, (writes) => bed.store.save(bed.epoch, 's', writes))
+    await storeLinked(sim, phone, (writes) => bed.store.save(holdOf('a', bed.epoch), 's', writes))
     await bed.online('s')
     const bytes = randomBytes(70_001)
     const event = await bed.event(sim.person({ phone: '5511888880001' }).media(phone, 'image', { bytes }).id)

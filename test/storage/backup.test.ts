@@ -248,7 +248,7 @@ test('a backup of an older build keeps its schema, and restoring it notes that i
     database.exec(versionTable)
     for (const { version, name, sqlite } of migrations.filter((each) => each.version < 19)) {
       for (const statement of sqlite) database.exec(statement)
-      database.exec(`INSERT INTO schema_version VALUES (${version}, '${name}', 1)`)
+      database.exec(`INSERT INTO schema_version (version, name, applied_at) VALUES (${version}, '${name}', 1)`)
     }
     database.exec("INSERT INTO lease (name, owner, epoch, expires_at) VALUES ('service', 'x', 1, 0)")
   }

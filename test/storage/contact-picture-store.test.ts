@@ -6,6 +6,7 @@ import { StorageError } from '../../src/storage/engine/statement.ts'
 import { ContactPictureStore } from '../../src/storage/stores/people/contact-picture-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { holdOf } from '../harness/holds.ts'
 
 const picture = {
   contactId: 3,
@@ -23,13 +24,13 @@ for (const engine of engines) {
       const epoch = (await new LeaseStore(opened.database).acquire('test', 60_000)) ?? 0
       const store = new ContactPictureStore(opened.database)
       assert.equal(await store.find('d', 3), undefined)
-      await store.save(epoch, 'd', picture)
+      await store.save(holdOf('shop', epoch), 'd', picture)
       assert.deepEqual(await store.find('d', 3), picture)
       assert.equal(await store.find('other', 3), undefined)
       const none = { ...picture, pictureId: null, thumbnail: null, fileName: null, instance: 'b' }
-      await store.save(epoch, 'd', none)
+      await store.save(holdOf('shop', epoch), 'd', none)
       assert.deepEqual(await store.find('d', 3), none)
-      await store.drop(epoch, 'd', 3)
+      await store.drop(holdOf('shop', epoch), 'd', 3)
       assert.equal(await store.find('d', 3), undefined)
     })
 
@@ -37,7 +38,7 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const epoch = (await new LeaseStore(opened.database).acquire('test', 60_000)) ?? 0
       const store = new ContactPictureStore(opened.database)
-      await assert.rejects(store.save(epoch - 1, 'd', picture), StorageError)
+      await assert.rejects(store.save(holdOf('shop', epoch - 1), 'd', picture), StorageError)
       assert.equal(await store.find('d', 3), undefined)
     })
   })

@@ -19,6 +19,7 @@ import { ContactStore } from '../../src/storage/stores/people/contact-store.ts'
 import { engines, newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
 import { silentLog } from '../harness/logs.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
+import { holdOf, holds, nodeHold } from '../harness/holds.ts'
 
 const one = 'https://one|1|1'
 const two = 'https://two|1|1'
@@ -57,7 +58,7 @@ async function setUp(engine: EngineName) {
   return {
     database,
     location,
-    store: new DestinationStore(database, () => 1),
+    store: new DestinationStore(database, holds.nodeHold),
     contacts: new ContactStore(database),
     map: new MessageMapStore(database),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -77,7 +78,7 @@ for (const engine of engines) {
     test('another identifier at the same place is another destination, and the first one is found again', async () => {
       await using bed = await setUp(engine)
       await bed.store.identify(one, 'X')
-      await bed.contacts.saveContact(1, one, maria)
+      await bed.contacts.saveContact(holdOf('a'), one, maria)
       const { key } = await bed.store.identify(one, 'Y')
       assert.notEqual(key, one)
       assert.equal(await bed.store.keyAt(one), key)
@@ -91,13 +92,13 @@ for (const engine of engines) {
       await using bed = await setUp(engine)
       const { store, contacts, map } = bed
       await store.identify(one, 'X')
-      await contacts.saveContact(1, one, maria)
-      await contacts.saveContact(1, two, { ...maria, name: 'another Maria' })
-      await contacts.saveContact(1, two, { ...maria, sourceId: 'lid-9' })
-      await contacts.saveConversation(1, chat(two), conversation(12), 1)
-      await map.claim(1, claimOf('01', 'W1', one), 'W1')
-      await map.claim(1, claimOf('02', 'W1', two), 'W1')
-      await map.claim(1, claimOf('03', 'W2', two), 'W2')
+      await contacts.saveContact(holdOf('a'), one, maria)
+      await contacts.saveContact(holdOf('a'), two, { ...maria, name: 'another Maria' })
+      await contacts.saveContact(holdOf('a'), two, { ...maria, sourceId: 'lid-9' })
+      await contacts.saveConversation(holdOf('a'), chat(two), conversation(12), 1)
+      await map.claim(holdOf('a'), claimOf('01', 'W1', one), 'W1')
+      await map.claim(holdOf('a'), claimOf('02', 'W1', two), 'W1')
+      await map.claim(holdOf('a'), claimOf('03', 'W2', two), 'W2')
       assert.deepEqual(await store.identify(two, 'X'), { key: one, before: two, movedTo: one })
 
       const names = (await contacts.findContacts(one, [maria.sourceId, 'lid-9'])).map(({ name }) => name)
@@ -119,7 +120,7 @@ for (const engine of engines) {
     ] as const) {
       test(`of first callbacks at ${ofOne} and ${ofTwo} the earlier one stays`, async () => {
         await using bed = await setUp(engine)
-        const callbacks = new FirstCallbackStore(bed.database, () => 1)
+        const callbacks = new FirstCallbackStore(bed.database, holds.nodeHold)
         await callbacks.note(one, ofOne)
         await callbacks.note(two, ofTwo)
         await bed.store.identify(one, 'X')
@@ -132,7 +133,7 @@ for (const engine of engines) {
       await using bed = await setUp(engine)
       await bed.store.identify(one, 'X')
       await bed.store.identify(two, 'X')
-      await bed.contacts.saveConversation(1, chat(two), conversation(12), 1)
+      await bed.contacts.saveConversation(holdOf('a'), chat(two), conversation(12), 1)
       const { key } = await bed.store.identify(two, 'Y')
       assert.ok(key !== one && key !== two)
       assert.deepEqual(await bed.contacts.findConversation(chat(one)), conversation(12))
@@ -143,7 +144,7 @@ for (const engine of engines) {
       await using bed = await setUp(engine)
       await bed.store.identify(one, 'X')
       await bed.store.identify(two, 'X')
-      await bed.contacts.saveConversation(1, chat(two), conversation(12), 1)
+      await bed.contacts.saveConversation(holdOf('a'), chat(two), conversation(12), 1)
       await bed.store.identify(two, 'X')
       assert.deepEqual(await bed.contacts.findConversation(chat(one)), conversation(12))
       assert.equal(await bed.contacts.findConversation(chat(two)), undefined)
@@ -170,8 +171,8 @@ for (const engine of engines) {
     test('a process that lost the lease binds nothing and moves nothing', async () => {
       await using bed = await setUp(engine)
       await bed.store.identify(one, 'X')
-      await bed.contacts.saveConversation(1, chat(two), conversation(12), 1)
-      const stale = new DestinationStore(bed.database, () => 0)
+      await bed.contacts.saveConversation(holdOf('a'), chat(two), conversation(12), 1)
+      const stale = new DestinationStore(bed.database, () => nodeHold(0))
       await assert.rejects(stale.identify(two, 'X'), { name: 'StorageError', failure: 'expectation' })
       await assert.rejects(stale.identify(two, 'Z'), { name: 'StorageError', failure: 'expectation' })
       assert.equal(await bed.store.keyAt(two), two)
@@ -201,7 +202,7 @@ for (const engine of engines) {
       await writeOldRows(place.location)
       await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
       await new LeaseStore(database).acquire('me', 60_000)
-      const store = new DestinationStore(database, () => 1)
+      const store = new DestinationStore(database, holds.nodeHold)
       assert.equal((await store.identify(one, 'X')).key, one)
       assert.equal((await store.identify(two, 'X')).key, one)
       const contacts = new ContactStore(database)
@@ -256,7 +257,7 @@ async function writeOldRows(location: DatabaseLocation): Promise<void> {
     for (const row of rows) database.exec(row)
     return
   }
-  await migratePostgres(location.url, old)
+  await migratePostgres(location.url, old, { log: silentLog })
   const client = new pg.Client({ connectionString: location.url })
   await client.connect()
   for (const row of rows) await client.query(row)

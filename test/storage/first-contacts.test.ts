@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SentMessageStore } from '../../src/storage/stores/messages/sent-message-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { holds } from '../harness/holds.ts'
 
 type Mapped = { instance?: string; chat: string; direction?: 'in' | 'echo' | 'out'; at: number }
 
@@ -12,7 +13,7 @@ for (const engine of engines) {
     const setUp = async (rows: readonly Mapped[]) => {
       await using stack = new AsyncDisposableStack()
       const { database } = stack.use(await newDatabase(engine))
-      const sent = new SentMessageStore(database, () => 1)
+      const sent = new SentMessageStore(database, holds.holdOf)
       const content = { content: null, posting_since: null, posting_after: null, read_at: null }
       const columns = rows.map(({ instance = 'shop', chat, direction = 'out', at }, n) => ({
         ...{ id: String(n), instance, destination: 'd', chat, sender: 'me', network_id: String(n), kind: 'message' },

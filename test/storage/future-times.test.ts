@@ -9,6 +9,7 @@ import { RequestKeyStore } from '../../src/storage/stores/messages/request-key-s
 import { ShownStore } from '../../src/storage/stores/messages/shown-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleInstanceColumns } from '../harness/samples.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const now = 1_800_000_000_000
 const minute = 60_000
@@ -32,10 +33,14 @@ for (const engine of engines) {
     await using stack = new AsyncDisposableStack()
     const { database } = stack.use(await newDatabase(engine))
     const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
-    const outbox = new OutboxStore(database, () => epoch)
-    const shown = new ShownStore(database, () => epoch)
+    const outbox = new OutboxStore(
+      database,
+      (instance) => holdOf(instance, epoch),
+      () => nodeHold(epoch),
+    )
+    const shown = new ShownStore(database, (instance) => holdOf(instance, epoch))
     const row = async (id: string) => (await outbox.find(id)) ?? assert.fail(`no row ${id}`)
-    const correct = (at = now) => correctFutureTimes(database, epoch, at)
+    const correct = (at = now) => correctFutureTimes(database, nodeHold(epoch), at)
     const deliver = (id: string, times: DeliveryTimes) => {
       const delivery = { event_id: 'e', event: 'connected', instance: 'shop', url: 'https://a', attempts: 0 } as const
       const pending = { ...delivery, id, body: { seal: Buffer.from('{}'), place: '' }, status: 'pending' } as const
@@ -66,7 +71,7 @@ for (const engine of engines) {
     test('a key of a request counts for a day, and not for longer', async () => {
       await using stage = await setUp()
       const { outbox, correct, database, epoch } = stage
-      const requests = new RequestKeyStore(database, () => epoch)
+      const requests = new RequestKeyStore(database, () => nodeHold(epoch))
       const key = (requestKey: string) => ({ instance: 'shop', requestKey, fingerprint: '' })
       await outbox.enqueue(sampleRow('ahead', { createdAt: now + hour, messageId: null }), key('ahead'))
       await outbox.enqueue(sampleRow('right', { createdAt: now - hour, messageId: null }), key('right'))
@@ -89,7 +94,7 @@ for (const engine of engines) {
       }
       for (const [index, [id, [createdAt = 0, lookAt = 0]]] of Object.entries(looks).entries()) {
         await outbox.enqueue(sampleRow(id, { createdAt, messageId: index + 1 }), null)
-        await shown.planLook(id, lookAt)
+        await shown.planLook('shop', id, lookAt)
       }
       const { lookAt: planned } = await row('old')
       await correct()
@@ -142,7 +147,7 @@ for (const engine of engines) {
     test('the first callback of a destination and the creation of an instance count as now', async () => {
       await using stage = await setUp()
       const { database, epoch, correct } = stage
-      const first = new FirstCallbackStore(database, () => epoch)
+      const first = new FirstCallbackStore(database, () => nodeHold(epoch))
       await first.note('https://desk|1|1', now + hour)
       await first.note('https://desk|1|2', now - hour)
       const columns = { ...sampleInstanceColumns('shop'), created_at: now + hour }
@@ -193,7 +198,9 @@ for (const engine of engines) {
 
     test('a process that lost the lease corrects nothing', async () => {
       await using stage = await setUp()
-      await assert.rejects(correctFutureTimes(stage.database, stage.epoch + 1, now), { failure: 'expectation' })
+      await assert.rejects(correctFutureTimes(stage.database, nodeHold(stage.epoch + 1), now), {
+        failure: 'expectation',
+      })
     })
   })
 }

@@ -9,6 +9,7 @@ import { message } from '../bridge/inbound/harness/bridge-bed.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance } from '../harness/samples.ts'
 import { openStores } from './harness/all-stores.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const bob = '5511888880001@s.whatsapp.net'
 const bobsLid = '990001@lid'
@@ -32,9 +33,9 @@ for (const engine of engines) {
     const { database } = stack.use(await newDatabase(engine, [Buffer.alloc(32, 7)]))
     const stores = await openStores(database)
     const { history, historyRemoval, instances } = stores
-    const create = (name: string) => instances.insert(1, sampleInstance(name), sampleAudit())
+    const create = (name: string) => instances.insert(holdOf('shop'), sampleInstance(name), sampleAudit())
     await create('shop')
-    const keep = (rows: ReturnType<typeof row>[], anchors = none) => history.keep(1, 'shop', rows, anchors)
+    const keep = (rows: ReturnType<typeof row>[], anchors = none) => history.keep(holdOf('shop'), rows, anchors)
     const pending = async (jids = [bob], page: { since?: number; after?: HistoryPlace; limit?: number } = {}) => {
       const rows = await history.pending('shop', jids, { since: 0, after: null, limit: 100, ...page })
       return rows.map(({ event }) => event.id)
@@ -85,8 +86,8 @@ for (const engine of engines) {
       const { history, keep, pending, counts } = stage
       const rows = [row('a', { at: 1 }), row('b', { at: 2 }), row('c', { at: 3 })]
       await keep(rows)
-      await history.setOutcome(1, 'row-a', 'posted', 'job')
-      await history.setOutcome(1, 'row-b', 'error', 'job')
+      await history.setOutcome(holdOf('shop'), 'row-a', 'posted', 'job')
+      await history.setOutcome(holdOf('shop'), 'row-b', 'error', 'job')
       // The rows of the second time have other ids.
       await keep(rows.map((each) => ({ ...each, id: `${each.id}-again` })))
       assert.deepEqual(await pending(), ['c'])
@@ -137,9 +138,9 @@ for (const engine of engines) {
       await keep(['a', 'b', 'c', 'd', 'e'].map((id, n) => row(id, { at: 1000 * (n + 1) })))
       await keep([row('f', { at: 9000, chatJid: ann })])
       await database.write(history.outcomeStatement('row-b', 'posted', 'job'))
-      await history.setOutcome(1, 'row-c', 'posted', 'job')
-      await history.setOutcome(1, 'row-d', 'error', 'job')
-      await history.setOutcome(1, 'row-f', 'skipped', 'job')
+      await history.setOutcome(holdOf('shop'), 'row-c', 'posted', 'job')
+      await history.setOutcome(holdOf('shop'), 'row-d', 'error', 'job')
+      await history.setOutcome(holdOf('shop'), 'row-f', 'skipped', 'job')
       const outcomes = () => history.outcomes('shop', [bob, bobsLid], 'job')
       const nothing = { posted: 0, skipped: 0, filtered: 0, error: 0, oldestAt: null, newestAt: null }
       assert.deepEqual(await outcomes(), { ...nothing, posted: 2, error: 1, oldestAt: 2000, newestAt: 4000 })
@@ -157,7 +158,7 @@ for (const engine of engines) {
       await using stage = await setUp()
       const { database, history, keep } = stage
       await keep([row('a'), row('b')])
-      await history.setOutcome(1, 'row-a', 'posted', 'job')
+      await history.setOutcome(holdOf('shop'), 'row-a', 'posted', 'job')
       const rows = await database.read(
         database.query.selectFrom('history_messages').select(['id', 'event']).orderBy('id'),
       )
@@ -168,14 +169,16 @@ for (const engine of engines) {
 
     test('a process that lost the lease keeps nothing', async () => {
       await using stage = await setUp()
-      await assert.rejects(stage.history.keep(2, 'shop', [row('a')], none), { failure: 'expectation' })
-      await assert.rejects(stage.history.setOutcome(2, 'row-a', 'posted', 'job'), { failure: 'expectation' })
+      await assert.rejects(stage.history.keep(holdOf('shop', 2), [row('a')], none), { failure: 'expectation' })
+      await assert.rejects(stage.history.setOutcome(holdOf('shop', 2), 'row-a', 'posted', 'job'), {
+        failure: 'expectation',
+      })
       assert.deepEqual(await stage.counts(), [])
     })
 
     test('nothing is kept for an instance that was deleted', async () => {
       await using stage = await setUp()
-      await stage.stores.instances.remove(1, 'shop', null, sampleAudit())
+      await stage.stores.instances.remove(holdOf('shop'), null, sampleAudit())
       await assert.rejects(stage.keep([row('a')], new Map([[bob, anchor('a', 1)]])), { failure: 'expectation' })
       assert.deepEqual(await stage.counts(), [])
     })
@@ -185,18 +188,17 @@ for (const engine of engines) {
       const { history, historyRemoval, stores, create, keep, counts } = stage
       await create('other')
       await history.keep(
-        1,
-        'other',
+        holdOf('other'),
         [row('x')].map((each) => ({ ...each, id: 'x' })),
         none,
       )
       await keep([row('a'), row('b'), row('c')], new Map([[ann, anchor('a', 1)]]))
-      assert.equal(await historyRemoval.dropInstance(1, 'shop', 2), 0, 'the instance exists')
-      await stores.instances.remove(1, 'shop', null, sampleAudit())
+      assert.equal(await historyRemoval.dropInstance(nodeHold(), 'shop', 2), 0, 'the instance exists')
+      await stores.instances.remove(holdOf('shop'), null, sampleAudit())
       assert.deepEqual(await historyRemoval.orphans(), ['shop'])
-      assert.equal(await historyRemoval.dropInstance(1, 'shop', 2), 2)
+      assert.equal(await historyRemoval.dropInstance(nodeHold(), 'shop', 2), 2)
       assert.deepEqual(await historyRemoval.orphans(), ['shop'])
-      assert.equal(await historyRemoval.dropInstance(1, 'shop', 2), 1)
+      assert.equal(await historyRemoval.dropInstance(nodeHold(), 'shop', 2), 1)
       assert.deepEqual([await historyRemoval.orphans(), await counts()], [[], []])
       assert.deepEqual(await counts('other'), [[bob, 1, undefined]])
     })
@@ -204,7 +206,7 @@ for (const engine of engines) {
     test('an instance of the same name does not find the history of the one before', async () => {
       await using stage = await setUp()
       await stage.keep([row('a')], new Map([[bob, anchor('a', 1)]]))
-      await stage.stores.instances.remove(1, 'shop', null, sampleAudit())
+      await stage.stores.instances.remove(holdOf('shop'), null, sampleAudit())
       await stage.create('shop')
       assert.deepEqual([await stage.counts(), await stage.pending()], [[], []])
     })
@@ -212,7 +214,7 @@ for (const engine of engines) {
     test('when another number is linked, the history of the number before is removed', async () => {
       await using stage = await setUp()
       const { keep, pending, counts } = stage
-      const link = (linkedJid: string) => stage.stores.instances.update(1, 'shop', { linkedJid }, {})
+      const link = (linkedJid: string) => stage.stores.instances.update(holdOf('shop'), { linkedJid }, {})
       await keep([row('a')])
       await link('5511999990001@s.whatsapp.net')
       await link('5511999990001@s.whatsapp.net')
@@ -226,10 +228,10 @@ for (const engine of engines) {
       const { historyRemoval, keep, pending, job, database } = stage
       await keep([row('old', { at: 1000 }), row('older', { at: 999 }), row('young', { at: 2000 })])
       await job('j', 'running')
-      assert.equal(await historyRemoval.prune(1, 2000, 10), 0)
+      assert.equal(await historyRemoval.prune(nodeHold(), 2000, 10), 0)
       await database.write(database.query.updateTable('jobs').set({ status: 'completed' }))
-      assert.equal(await historyRemoval.prune(1, 2000, 1), 1)
-      assert.equal(await historyRemoval.prune(1, 2000, 10), 1)
+      assert.equal(await historyRemoval.prune(nodeHold(), 2000, 1), 1)
+      assert.equal(await historyRemoval.prune(nodeHold(), 2000, 10), 1)
       assert.deepEqual(await pending(), ['young'])
     })
 
@@ -239,9 +241,9 @@ for (const engine of engines) {
       await keep([row('a'), row('b'), row('c')])
       await job('live', 'running')
       await job('over', 'cancelled')
-      await history.setOutcome(1, 'row-a', 'posted', 'live')
-      await history.setOutcome(1, 'row-b', 'posted', 'over')
-      assert.equal(await historyRemoval.prune(1, 0, 10), 1)
+      await history.setOutcome(holdOf('shop'), 'row-a', 'posted', 'live')
+      await history.setOutcome(holdOf('shop'), 'row-b', 'posted', 'over')
+      assert.equal(await historyRemoval.prune(nodeHold(), 0, 10), 1)
       assert.equal((await history.outcomes('shop', [bob], 'live')).posted, 1)
       assert.equal((await history.outcomes('shop', [bob], 'over')).posted, 0)
     })
@@ -251,9 +253,9 @@ for (const engine of engines) {
       const { history, historyRemoval, keep, pending, job } = stage
       await keep([row('a')])
       await job('over', 'cancelled')
-      await history.setOutcome(1, 'row-a', 'error', 'over')
-      assert.equal(await historyRemoval.prune(1, 0, 10), 1)
-      assert.equal(await historyRemoval.prune(1, 0, 10), 0)
+      await history.setOutcome(holdOf('shop'), 'row-a', 'error', 'over')
+      assert.equal(await historyRemoval.prune(nodeHold(), 0, 10), 1)
+      assert.equal(await historyRemoval.prune(nodeHold(), 0, 10), 0)
       assert.deepEqual(await pending(), ['a'])
     })
 
@@ -263,15 +265,15 @@ for (const engine of engines) {
       await keep([row('a')])
       await job('over', 'cancelled')
       const chat = { jobId: 'over', chat: 'bob' }
-      await stores.imports.plan('over', [{ chat: 'bob', jids: [bob] }])
-      await stores.imports.begin(chat, 0)
-      await stores.imports.setPlace(chat, { destination: 'inbox', conversationId: 7, target: 'chat' })
-      await history.setOutcome(1, 'row-a', 'posted', 'over')
-      assert.equal(await historyRemoval.prune(1, 0, 10), 0)
+      await stores.imports.plan({ id: 'over', instance: 'shop' }, [{ chat: 'bob', jids: [bob] }])
+      await stores.imports.begin('shop', chat, 0)
+      await stores.imports.setPlace('shop', chat, { destination: 'inbox', conversationId: 7, target: 'chat' })
+      await history.setOutcome(holdOf('shop'), 'row-a', 'posted', 'over')
+      assert.equal(await historyRemoval.prune(nodeHold(), 0, 10), 0)
       assert.equal((await history.outcomes('shop', [bob], 'over')).posted, 1)
       const counts = { seen: 0, kept: 1, posted: 1, skipped: 0, errors: 0, oldestAt: 1000, newestAt: 1000 }
-      await stores.imports.end(chat, { outcome: 'imported', counts }, [])
-      assert.equal(await historyRemoval.prune(1, 0, 10), 1)
+      await stores.imports.end('shop', chat, { outcome: 'imported', counts }, [])
+      assert.equal(await historyRemoval.prune(nodeHold(), 0, 10), 1)
     })
   })
 }

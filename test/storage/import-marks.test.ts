@@ -8,6 +8,7 @@ import { ContactStore } from '../../src/storage/stores/people/contact-store.ts'
 import { PeopleStore } from '../../src/storage/stores/people/people-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const destination = 'https://desk|1|1'
 const at = (conversationId: number, chat = 'p1', instance = 'shop') => ({ destination, conversationId, instance, chat })
@@ -32,13 +33,13 @@ for (const engine of engines) {
       const { marks, epoch, importState } = stage
       const none = { isHistory: false, isImporting: false, endedAt: null }
       assert.deepEqual(await importState(7), none)
-      await marks.begin(epoch, at(7), { isHistory: false, now: 1 })
-      await marks.begin(epoch, at(7, 'p9', 'office'), { isHistory: true, now: 1 })
+      await marks.begin(holdOf('shop', epoch), at(7), { isHistory: false, now: 1 })
+      await marks.begin(holdOf('shop', epoch), at(7, 'p9', 'office'), { isHistory: true, now: 1 })
       assert.deepEqual(await importState(7), { isHistory: true, isImporting: true, endedAt: null })
       assert.deepEqual(await importState(8), none)
-      await marks.end(epoch, at(7), 50)
+      await marks.end(holdOf('shop', epoch), at(7), 50)
       assert.deepEqual(await importState(7), { isHistory: true, isImporting: false, endedAt: 50 })
-      await marks.end(epoch, at(7), 60)
+      await marks.end(holdOf('shop', epoch), at(7), 60)
       assert.equal((await importState(7)).endedAt, 50, 'an end that is repeated changes nothing')
     })
 
@@ -60,16 +61,16 @@ for (const engine of engines) {
       }
       await contexts.read(key)
       assert.equal(await isUnchanged(), true)
-      await marks.begin(epoch, at(7), { isHistory: false, now: 1 })
+      await marks.begin(holdOf('shop', epoch), at(7), { isHistory: false, now: 1 })
       assert.equal(await isUnchanged(), false)
       await contexts.read(key)
       assert.equal(contexts.recall(key), undefined, 'nothing is remembered while an import is under way')
-      await marks.end(epoch, at(7), 50)
+      await marks.end(holdOf('shop', epoch), at(7), 50)
       await contexts.read(key)
       assert.deepEqual([contexts.recall(key)?.importState.endedAt, await isUnchanged()], [50, true])
-      await marks.begin(epoch, at(7), { isHistory: false, now: 60 })
+      await marks.begin(holdOf('shop', epoch), at(7), { isHistory: false, now: 60 })
       assert.equal(await isUnchanged(), false)
-      await marks.end(epoch, at(7), 70)
+      await marks.end(holdOf('shop', epoch), at(7), 70)
       assert.equal(await isUnchanged(), false)
     })
 
@@ -78,17 +79,21 @@ for (const engine of engines) {
       const { marks, epoch, database, importState } = stage
       const people = new PeopleStore(database)
       const record = { pushName: null, savedName: null, formerPhones: [] }
-      await people.insert(epoch, 'shop', { id: 'p1', phone: '55', lid: null, ...record })
-      await people.insert(epoch, 'shop', { id: 'p2', phone: null, lid: '99', ...record })
-      await marks.begin(epoch, at(7, 'p2'), { isHistory: true, now: 1 })
-      await marks.begin(epoch, at(8, 'p2'), { isHistory: true, now: 1 })
-      await marks.end(epoch, at(8), 50)
+      await people.insert(holdOf('shop', epoch), { id: 'p1', phone: '55', lid: null, ...record })
+      await people.insert(holdOf('shop', epoch), { id: 'p2', phone: null, lid: '99', ...record })
+      await marks.begin(holdOf('shop', epoch), at(7, 'p2'), { isHistory: true, now: 1 })
+      await marks.begin(holdOf('shop', epoch), at(8, 'p2'), { isHistory: true, now: 1 })
+      await marks.end(holdOf('shop', epoch), at(8), 50)
       await database.write(
         database.query
           .insertInto('conversation_chats')
           .values({ destination, conversation_id: 8, instance: 'shop', chat: 'p1', wrote_at: 5, used_at: 5 }),
       )
-      await people.merge(epoch, 'shop', { id: 'p1', phone: '55', lid: '99', ...record }, { id: 'p2', phone: null })
+      await people.merge(
+        holdOf('shop', epoch),
+        { id: 'p1', phone: '55', lid: '99', ...record },
+        { id: 'p2', phone: null },
+      )
       assert.deepEqual(await importState(7), { isHistory: true, isImporting: true, endedAt: null })
       assert.deepEqual(await importState(8), { isHistory: true, isImporting: false, endedAt: 50 })
       const rows = await database.read(database.query.selectFrom('conversation_chats').select('chat'))
@@ -124,10 +129,10 @@ for (const engine of engines) {
         [7, 'p7'],
         [8, 'p8'],
       ] as const) {
-        await marks.begin(epoch, at(id, name), { isHistory: false, now: 1 })
+        await marks.begin(holdOf('shop', epoch), at(id, name), { isHistory: false, now: 1 })
       }
-      await marks.begin(epoch, at(6, 'p1', 'office'), { isHistory: false, now: 1 })
-      await marks.endAbandoned(epoch, 90)
+      await marks.begin(holdOf('shop', epoch), at(6, 'p1', 'office'), { isHistory: false, now: 1 })
+      await marks.endAbandoned(nodeHold(epoch), 90)
       const ids = [1, 2, 3, 4, 5, 6, 7, 8]
       const states = await Promise.all(ids.map(importState))
       assert.deepEqual(
@@ -141,9 +146,9 @@ for (const engine of engines) {
     test('an end that is stored for the future is corrected', async () => {
       await using stage = await setUp()
       const { marks, epoch, database, importState } = stage
-      await marks.begin(epoch, at(7), { isHistory: false, now: 1 })
-      await marks.end(epoch, at(7), 10_000_000)
-      await correctFutureTimes(database, epoch, 1000)
+      await marks.begin(holdOf('shop', epoch), at(7), { isHistory: false, now: 1 })
+      await marks.end(holdOf('shop', epoch), at(7), 10_000_000)
+      await correctFutureTimes(database, nodeHold(epoch), 1000)
       assert.equal((await importState(7)).endedAt, 1000)
     })
 
@@ -153,16 +158,16 @@ for (const engine of engines) {
       const contacts = new ContactStore(database)
       const place = (instance: string) => ({ instance, destination, chat: instance === 'shop' ? 'p1' : 'p9' })
       const known = (conversationId: number) => ({ conversationId, contactId: 4, sourceId: '55' })
-      await contacts.saveConversation(epoch, place('shop'), known(1), 0)
-      await contacts.saveConversation(epoch, place('office'), known(2), 0)
-      await marks.begin(epoch, at(1), { isHistory: false, now: 1 })
-      await marks.begin(epoch, at(11), { isHistory: true, now: 1 })
-      await marks.begin(epoch, at(12, 'p9', 'office'), { isHistory: true, now: 1 })
-      await marks.begin(epoch, at(13, 'p5'), { isHistory: true, now: 1 })
+      await contacts.saveConversation(holdOf('shop', epoch), place('shop'), known(1), 0)
+      await contacts.saveConversation(holdOf('shop', epoch), place('office'), known(2), 0)
+      await marks.begin(holdOf('shop', epoch), at(1), { isHistory: false, now: 1 })
+      await marks.begin(holdOf('shop', epoch), at(11), { isHistory: true, now: 1 })
+      await marks.begin(holdOf('shop', epoch), at(12, 'p9', 'office'), { isHistory: true, now: 1 })
+      await marks.begin(holdOf('shop', epoch), at(13, 'p5'), { isHistory: true, now: 1 })
       const excluded = async (instance: string) => (await contacts.excludedConversations(place(instance), '55')).sort()
       assert.deepEqual(await excluded('shop'), [11, 12, 2])
       assert.deepEqual(await excluded('office'), [1, 11, 12])
-      await contacts.dropConversation(epoch, place('shop'))
+      await contacts.dropConversation(holdOf('shop', epoch), place('shop'))
       assert.deepEqual(await excluded('shop'), [11, 12, 2], 'also when the conversation of the chat is forgotten')
     })
   })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import type { NetworkEvent } from '../../src/core/message.ts'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { ContactStore } from '../../src/storage/stores/people/contact-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InboxStore } from '../../src/storage/stores/messages/inbox-store.ts'
@@ -15,6 +16,7 @@ import { toStatement } from '../../src/storage/engine/statement.ts'
 import type { Statement } from '../../src/storage/engine/statement.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance, sampleInstanceColumns } from '../harness/samples.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const key = [Buffer.alloc(32, 7)]
 
@@ -64,10 +66,10 @@ for (const engine of engines) {
       await putRows(database, 'b', ['02'])
       const instances = new InstanceStore(database)
       const inbox = new InboxStore(database)
-      await instances.insert(1, sampleInstance('b'), sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('b'), sampleAudit())
       assert.deepEqual(await inbox.counts('b'), { pending: 0, parked: 0 })
       await putRows(database, 'b', ['03'])
-      assert.equal(await inbox.dropOrphans(1), 1)
+      assert.equal(await inbox.dropOrphans(nodeHold()), 1)
       assert.deepEqual(
         (await inbox.load(['01', '02', '03'])).map(({ id }) => id),
         ['03'],
@@ -99,21 +101,21 @@ for (const engine of engines) {
       await withLease(opened.database)
       await putRows(opened.database, 'a', ['01', '02'])
       const inbox = new InboxStore(opened.database)
-      await inbox.noteFailure(1, '01', 'answered 500')
-      await inbox.park(1, '01', 'will not be taken')
+      await inbox.noteFailure(holdOf('a'), '01', 'answered 500')
+      await inbox.park(holdOf('a'), '01', 'will not be taken')
       const [parked] = await inbox.parked('a', 10)
       assert.deepEqual(
         { ...parked, receivedAt: 0 },
         { id: '01', receivedAt: 0, attempts: 1, kind: 'message', lastError: 'will not be taken' },
       )
       assert.deepEqual(await inbox.counts('a'), { pending: 1, parked: 1 })
-      assert.deepEqual(await inbox.retryParked(1, 'a'), ['01'])
+      assert.deepEqual(await inbox.retryParked(holdOf('a')), ['01'])
       assert.deepEqual(await inbox.counts('a'), { pending: 2, parked: 0 })
-      await inbox.park(1, '01', 'again')
-      assert.equal(await inbox.removeParked(1, 'b', '01'), false)
-      assert.equal(await inbox.removeParked(1, 'a', '02'), false)
-      assert.equal(await inbox.removeParked(1, 'a', '01'), true)
-      await inbox.remove(1, '02')
+      await inbox.park(holdOf('a'), '01', 'again')
+      assert.equal(await inbox.removeParked(holdOf('b'), '01'), false)
+      assert.equal(await inbox.removeParked(holdOf('a'), '02'), false)
+      assert.equal(await inbox.removeParked(holdOf('a'), '01'), true)
+      await inbox.remove(holdOf('a'), '02')
       assert.deepEqual(await inbox.counts('a'), { pending: 0, parked: 0 })
     })
 
@@ -122,10 +124,10 @@ for (const engine of engines) {
       await withLease(opened.database)
       await putRows(opened.database, 'a', ['01'])
       const inbox = new InboxStore(opened.database)
-      await assert.rejects(inbox.remove(2, '01'), { failure: 'expectation' })
-      await assert.rejects(inbox.park(2, '01', 'x'), { failure: 'expectation' })
-      await assert.rejects(inbox.removeParked(2, 'a', '01'), { failure: 'expectation' })
-      await assert.rejects(inbox.retryParked(2, 'a'), { failure: 'expectation' })
+      await assert.rejects(inbox.remove(holdOf('a', 2), '01'), { failure: 'expectation' })
+      await assert.rejects(inbox.park(holdOf('a', 2), '01', 'x'), { failure: 'expectation' })
+      await assert.rejects(inbox.removeParked(holdOf('a', 2), '01'), NotHeldError)
+      await assert.rejects(inbox.retryParked(holdOf('a', 2)), { failure: 'expectation' })
       assert.deepEqual(await inbox.counts('a'), { pending: 1, parked: 0 })
     })
   })
@@ -135,8 +137,8 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine, key)
       await withLease(opened.database)
       const map = new MessageMapStore(opened.database)
-      await map.claim(1, claimOf('m0', 'QUOTED'), 'QUOTED')
-      const first = await map.claim(1, claimOf('m1', 'W1'), 'QUOTED')
+      await map.claim(holdOf('a'), claimOf('m0', 'QUOTED'), 'QUOTED')
+      const first = await map.claim(holdOf('a'), claimOf('m1', 'W1'), 'QUOTED')
       assert.equal(first.fresh, true)
       assert.deepEqual(
         first.known.map(({ id, networkId }) => [id, networkId]),
@@ -146,14 +148,14 @@ for (const engine of engines) {
         ],
       )
       const again = await map.claim(
-        1,
+        holdOf('a'),
         claimOf('m2', 'W1', { posting: { conversationId: 1, since: 9, after: 9 } }),
         'W1',
       )
       assert.equal(again.fresh, false)
       assert.deepEqual(again.known[0]?.posting, { conversationId: 12, since: 1000, after: 40 })
-      assert.equal((await map.claim(1, claimOf('m3', 'W1', { kind: 'file' }), 'W1')).fresh, true)
-      assert.equal((await map.claim(1, claimOf('m4', 'W1', { destination: 'other' }), 'W1')).fresh, true)
+      assert.equal((await map.claim(holdOf('a'), claimOf('m3', 'W1', { kind: 'file' }), 'W1')).fresh, true)
+      assert.equal((await map.claim(holdOf('a'), claimOf('m4', 'W1', { destination: 'other' }), 'W1')).fresh, true)
     })
 
     test('completing maps the message and ends its inbox row in one commit', async () => {
@@ -162,12 +164,15 @@ for (const engine of engines) {
       await putRows(opened.database, 'a', ['01', '02'])
       const map = new MessageMapStore(opened.database)
       const inbox = new InboxStore(opened.database)
-      await map.claim(1, claimOf('m1', 'W1'), 'W1')
-      await assert.rejects(map.complete(2, 'm1', { conversationId: 12, messageId: 41 }, [inbox.removeStep('01')]), {
-        failure: 'expectation',
-      })
+      await map.claim(holdOf('a'), claimOf('m1', 'W1'), 'W1')
+      await assert.rejects(
+        map.complete(holdOf('a', 2), 'm1', { conversationId: 12, messageId: 41 }, [inbox.removeStep('01')]),
+        {
+          failure: 'expectation',
+        },
+      )
       assert.equal((await inbox.counts('a')).pending, 2)
-      await map.complete(1, 'm1', { conversationId: 12, messageId: 41 }, [inbox.removeStep('01')])
+      await map.complete(holdOf('a'), 'm1', { conversationId: 12, messageId: 41 }, [inbox.removeStep('01')])
       const [done] = await map.findByNetworkId('a', ['W1'])
       assert.deepEqual([done?.messageId, done?.posting], [41, null])
       assert.deepEqual(
@@ -183,8 +188,8 @@ for (const engine of engines) {
       await putRows(opened.database, 'a', ['01'])
       const map = new MessageMapStore(opened.database)
       const inbox = new InboxStore(opened.database)
-      await map.claim(1, claimOf('m1', 'W1'), 'W1')
-      await map.complete(1, 'm1', { conversationId: 12, messageId: 41 }, [inbox.awaitFileStep('01')])
+      await map.claim(holdOf('a'), claimOf('m1', 'W1'), 'W1')
+      await map.complete(holdOf('a'), 'm1', { conversationId: 12, messageId: 41 }, [inbox.awaitFileStep('01')])
       assert.deepEqual(await inbox.pendingIds('a', { after: '', newest: '~' }, 9), [])
       assert.deepEqual(await inbox.counts('a'), { pending: 0, parked: 0 })
       assert.deepEqual(
@@ -197,7 +202,7 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine, key)
       await withLease(opened.database)
       const map = new MessageMapStore(opened.database)
-      await map.claim(1, claimOf('m1', 'W1'), 'W1')
+      await map.claim(holdOf('a'), claimOf('m1', 'W1'), 'W1')
       assert.deepEqual(await map.contentOf('m1'), { text: 'canary-text', secret: 'c2VjcmV0' })
       const raw = await opened.database.read(opened.database.query.selectFrom('message_map').select('content'))
       assert.ok(!Buffer.from(raw[0]?.content ?? []).includes('canary-text'))
@@ -210,13 +215,13 @@ for (const engine of engines) {
       const { database } = opened
       await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('a')))
       const map = new MessageMapStore(database)
-      for (const id of ['m1', 'm2', 'm3']) await map.claim(1, claimOf(id, id), id)
+      for (const id of ['m1', 'm2', 'm3']) await map.claim(holdOf('a'), claimOf(id, id), id)
       const late = { conversationId: 1, since: 5000, after: 0 }
-      await map.claim(1, claimOf('m4', 'm4', { instance: 'b', posting: late }), 'm4')
+      await map.claim(holdOf('a'), claimOf('m4', 'm4', { instance: 'b', posting: late }), 'm4')
       assert.deepEqual(await map.orphans(), ['b'])
-      assert.equal(await map.prune(1, 2000, 2), 2)
-      assert.equal(await map.prune(1, 2000, 2), 1)
-      assert.equal(await map.dropInstance(1, 'b', 2), 1)
+      assert.equal(await map.prune(nodeHold(), 2000, 2), 2)
+      assert.equal(await map.prune(nodeHold(), 2000, 2), 1)
+      assert.equal(await map.dropInstance(nodeHold(), 'b', 2), 1)
       assert.deepEqual(await map.orphans(), [])
     })
   })
@@ -228,13 +233,13 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       await withLease(opened.database)
       const people = new PeopleStore(opened.database)
-      await people.insert(1, 'a', { id: 'p1', phone: '55', lid: '99', ...record })
+      await people.insert(holdOf('a'), { id: 'p1', phone: '55', lid: '99', ...record })
       const whole = { id: 'p1', phone: '55', lid: '99', ...record }
       assert.deepEqual(await people.find('a', { phone: '55', lid: null }), [whole])
       assert.deepEqual(await people.find('a', { phone: null, lid: '99' }), [whole])
       assert.deepEqual(await people.find('b', { phone: '55', lid: '99' }), [])
       assert.deepEqual(await people.find('a', { phone: null, lid: null }), [])
-      await people.update(1, 'a', 'p1', { savedName: 'Mum', lid: '98' })
+      await people.update(holdOf('a'), 'p1', { savedName: 'Mum', lid: '98' })
       assert.deepEqual(await people.find('a', { phone: '55', lid: null }), [{ ...whole, savedName: 'Mum', lid: '98' }])
     })
 
@@ -245,18 +250,18 @@ for (const engine of engines) {
       const people = new PeopleStore(database)
       const map = new MessageMapStore(database)
       const contacts = new ContactStore(database)
-      await people.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...record })
-      await people.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...record })
-      await map.claim(1, claimOf('m1', 'W1'), 'W1')
-      await map.claim(1, claimOf('m2', 'W1', { chat: 'p2', sender: 'p2' }), 'W1')
-      await map.claim(1, claimOf('m3', 'W3', { chat: 'p2', sender: 'p2' }), 'W3')
-      await map.claim(1, claimOf('m4', 'W4', { chat: '1@g.us', sender: 'p2' }), 'W4')
+      await people.insert(holdOf('a'), { id: 'p1', phone: '55', lid: null, ...record })
+      await people.insert(holdOf('a'), { id: 'p2', phone: null, lid: '99', ...record })
+      await map.claim(holdOf('a'), claimOf('m1', 'W1'), 'W1')
+      await map.claim(holdOf('a'), claimOf('m2', 'W1', { chat: 'p2', sender: 'p2' }), 'W1')
+      await map.claim(holdOf('a'), claimOf('m3', 'W3', { chat: 'p2', sender: 'p2' }), 'W3')
+      await map.claim(holdOf('a'), claimOf('m4', 'W4', { chat: '1@g.us', sender: 'p2' }), 'W4')
       const place = (chat: string, at = 'd1') => ({ instance: 'a', destination: at, chat })
       const known = (conversationId: number) => ({ conversationId, contactId: 1, sourceId: 's' })
-      await contacts.saveConversation(1, place('p1'), known(1), 0)
-      await contacts.saveConversation(1, place('p2'), known(2), 0)
-      await contacts.saveConversation(1, place('p2', 'd2'), known(3), 0)
-      await people.merge(1, 'a', { id: 'p1', phone: '55', lid: '99', ...record }, { id: 'p2', phone: null })
+      await contacts.saveConversation(holdOf('a'), place('p1'), known(1), 0)
+      await contacts.saveConversation(holdOf('a'), place('p2'), known(2), 0)
+      await contacts.saveConversation(holdOf('a'), place('p2', 'd2'), known(3), 0)
+      await people.merge(holdOf('a'), { id: 'p1', phone: '55', lid: '99', ...record }, { id: 'p2', phone: null })
       assert.deepEqual(
         (await people.find('a', { phone: null, lid: '99' })).map(({ id }) => id),
         ['p1'],
@@ -283,10 +288,10 @@ for (const engine of engines) {
         return write(...steps)
       }
       const people = new PeopleStore(database)
-      await people.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...record })
-      await people.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...record })
+      await people.insert(holdOf('a'), { id: 'p1', phone: '55', lid: null, ...record })
+      await people.insert(holdOf('a'), { id: 'p2', phone: null, lid: '99', ...record })
       statements.splice(0)
-      await people.merge(1, 'a', { id: 'p1', phone: '55', lid: '99', ...record }, { id: 'p2', phone: null })
+      await people.merge(holdOf('a'), { id: 'p1', phone: '55', lid: '99', ...record }, { id: 'p2', phone: null })
       const plans: string[] = []
       for (const { sql: text, parameters } of statements) {
         if (!text.includes('message_map')) continue
@@ -306,35 +311,16 @@ for (const engine of engines) {
       await withLease(opened.database)
       const contacts = new ContactStore(opened.database)
       const one = { sourceId: 'lid-9', contactId: 4, ours: true, name: 'Maria' }
-      await contacts.saveContact(1, 'd1', one)
-      await contacts.saveContact(1, 'd1', { ...one, name: 'Maria S' })
+      await contacts.saveContact(holdOf('a'), 'd1', one)
+      await contacts.saveContact(holdOf('a'), 'd1', { ...one, name: 'Maria S' })
       assert.deepEqual(await contacts.findContacts('d1', ['lid-9', '55']), [
-        { ...one, name: 'Maria S', givenName: null, renamingTo: null, openingSince: null },
+        { ...one, name: 'Maria S', givenName: null, renamingTo: null },
       ])
       assert.deepEqual(await contacts.findContacts('d2', ['lid-9']), [])
-      await contacts.mergeContacts(1, 'd1', { keep: 7, drop: 4 })
+      await contacts.mergeContacts(holdOf('a'), 'd1', { keep: 7, drop: 4 })
       assert.equal((await contacts.findContacts('d1', ['lid-9']))[0]?.contactId, 7)
-      await contacts.dropContact(1, 'd1', 'lid-9')
+      await contacts.dropContact(holdOf('a'), 'd1', 'lid-9')
       assert.deepEqual(await contacts.findContacts('d1', ['lid-9']), [])
-    })
-
-    test('a conversation that is being opened is remembered until there is one', async () => {
-      await using opened = await newDatabase(engine)
-      await withLease(opened.database)
-      const contacts = new ContactStore(opened.database)
-      const one = { sourceId: '55', contactId: 4, ours: true, name: 'Maria' }
-      const since = async () => (await contacts.findContacts('d1', ['55']))[0]?.openingSince
-      await contacts.saveContact(1, 'd1', one)
-      await contacts.noteOpening(1, 'd1', '55', 1000)
-      await contacts.saveContact(1, 'd1', { ...one, name: 'Maria S' })
-      assert.equal(await since(), 1000)
-      await contacts.noteOpening(1, 'd1', '55', null)
-      assert.equal(await since(), null)
-      await contacts.noteOpening(1, 'd1', '55', 2000)
-      const known = { conversationId: 1, contactId: 4, sourceId: '55' }
-      await contacts.saveConversation(1, { instance: 'a', destination: 'd1', chat: 'p1' }, known, 0)
-      assert.equal(await since(), null)
-      await assert.rejects(contacts.noteOpening(2, 'd1', '55', 3000))
     })
 
     test('conversations of another account with the same contact are told apart', async () => {
@@ -342,10 +328,10 @@ for (const engine of engines) {
       await withLease(opened.database)
       const contacts = new ContactStore(opened.database)
       const place = (instance: string) => ({ instance, destination: 'd1', chat: 'p1' })
-      await contacts.saveConversation(1, place('a'), { conversationId: 1, contactId: 4, sourceId: '55' }, 0)
-      await contacts.saveConversation(1, place('b'), { conversationId: 2, contactId: 4, sourceId: '55' }, 0)
+      await contacts.saveConversation(holdOf('a'), place('a'), { conversationId: 1, contactId: 4, sourceId: '55' }, 0)
+      await contacts.saveConversation(holdOf('a'), place('b'), { conversationId: 2, contactId: 4, sourceId: '55' }, 0)
       assert.deepEqual(await contacts.excludedConversations(place('a'), '55'), [2])
-      await contacts.dropConversation(1, place('b'))
+      await contacts.dropConversation(holdOf('a'), place('b'))
       assert.deepEqual(await contacts.excludedConversations(place('a'), '55'), [])
     })
   })

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import type { CompiledQuery } from 'kysely'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
-import type { Database } from '../../src/storage/database.ts'
+import { Database } from '../../src/storage/database.ts'
+import type { Row } from '../../src/storage/engine/statement.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
 import { JournalStore } from '../../src/storage/stores/messages/journal-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
@@ -11,10 +14,24 @@ import { PendingLogoutStore } from '../../src/storage/stores/accounts/pending-lo
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance } from '../harness/samples.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 async function storeWithLease(database: Database): Promise<InstanceStore> {
   await new LeaseStore(database).acquire('me', 60_000)
   return new InstanceStore(database)
+}
+
+/** The same database; other work comes between each read and what follows it. */
+function afterEachRead(database: Database, work: () => Promise<void>): Database {
+  return new Database(database.engine, {
+    read: async (statement, opens) => {
+      const rows = await database.read<Row>({ compile: () => statement as CompiledQuery<Row> }, opens)
+      await work()
+      return rows
+    },
+    write: async (statements) => (await database.write(...statements)).map((changes) => ({ rows: [], changes })),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  })
 }
 
 const actions = async (database: Database) =>
@@ -27,7 +44,7 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       const rows = [sampleInstance('b', { jid: '1@s.whatsapp.net', pairedAt: 5 }), sampleInstance('a')]
-      for (const row of rows) await instances.insert(1, row, sampleAudit({ action: 'instance.create' }))
+      for (const row of rows) await instances.insert(holdOf('a'), row, sampleAudit({ action: 'instance.create' }))
       assert.deepEqual(plain(await instances.list()), rows.toReversed())
       assert.deepEqual(await actions(opened.database), ['instance.create', 'instance.create'])
     })
@@ -35,34 +52,33 @@ for (const engine of engines) {
     test('a name exists once, and a refused insert leaves no audit entry', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
-      await assert.rejects(instances.insert(1, sampleInstance('a'), sampleAudit()), { failure: 'constraint' })
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
+      await assert.rejects(instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit()), { failure: 'constraint' })
       assert.equal((await actions(opened.database)).length, 1)
     })
 
     test('an update changes what it names; of an unknown instance it is refused', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
       await instances.update(
-        1,
-        'a',
+        holdOf('a'),
         { state: 'ready', jid: 'x' },
         { audits: [sampleAudit({ action: 'instance.paired' })] },
       )
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a', { state: 'ready', jid: 'x' })])
       assert.deepEqual((await actions(opened.database))[0], 'instance.paired')
-      await assert.rejects(instances.update(1, 'b', { state: 'ready' }, {}), { failure: 'expectation' })
+      await assert.rejects(instances.update(holdOf('b'), { state: 'ready' }, {}), { failure: 'expectation' })
     })
 
-    test('an owner whose epoch is over changes nothing', async () => {
+    test('a process that does not hold the instance any more changes nothing', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
       const stale = { failure: 'expectation' }
-      await assert.rejects(instances.insert(2, sampleInstance('b'), sampleAudit()), stale)
-      await assert.rejects(instances.update(2, 'a', { state: 'ready' }, {}), stale)
-      await assert.rejects(instances.remove(2, 'a', null, sampleAudit()), stale)
+      await assert.rejects(instances.insert(holdOf('b', 2), sampleInstance('b'), sampleAudit()), stale)
+      await assert.rejects(instances.update(holdOf('a', 2), { state: 'ready' }, {}), NotHeldError)
+      await assert.rejects(instances.remove(holdOf('a', 2), null, sampleAudit()), stale)
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a')])
     })
 
@@ -71,13 +87,13 @@ for (const engine of engines) {
       const { database } = opened
       const instances = await storeWithLease(database)
       const networkProxy = 'http://user:canary@proxy:1'
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
-      await instances.update(1, 'a', { networkProxy, outgoingRateLimit: 0 }, {})
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
+      await instances.update(holdOf('a'), { networkProxy, outgoingRateLimit: 0 }, {})
       const row = sampleInstance('a', { networkProxy, outgoingRateLimit: 0 })
       assert.deepEqual([await instances.find('a'), ...(await instances.list())], [row, row])
-      await instances.update(1, 'a', { networkProxy: null }, {})
+      await instances.update(holdOf('a'), { networkProxy: null }, {})
       assert.equal((await instances.find('a'))?.networkProxy, null)
-      await instances.put(1, row, {})
+      await instances.put(holdOf('a'), row, {})
       assert.deepEqual(await instances.find('a'), row)
       const kept = { sessionId: 's', name: 'a', ownerTag: 'x', jid: 'j', keptAt: 10, networkProxy, linkedAt: 5 }
       const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 20, networkProxy }
@@ -86,10 +102,10 @@ for (const engine of engines) {
           ({ network_proxy: bytes }) => Buffer.from(bytes ?? []).toString('latin1'),
         )
       const sealed = await stored('instances')
-      await instances.remove(1, 'a', kept, sampleAudit())
+      await instances.remove(holdOf('a'), kept, sampleAudit())
       assert.deepEqual(await instances.keptSessions('a'), [kept])
       sealed.push(...(await stored('kept_sessions')))
-      await instances.giveUpKeptSessions(1, [logout])
+      await instances.giveUpKeptSessions(holdOf('a'), [logout])
       assert.deepEqual(await new PendingLogoutStore(database).list(), [logout])
       sealed.push(...(await stored('pending_logouts')))
       assert.deepEqual([sealed.length, sealed.some((text) => text.includes('canary'))], [3, false])
@@ -99,7 +115,7 @@ for (const engine of engines) {
     test('a removed instance leaves its session to be resumed, until that is given up', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
       const kept = {
         sessionId: 's',
         name: 'a',
@@ -109,11 +125,11 @@ for (const engine of engines) {
         networkProxy: null,
         linkedAt: null,
       }
-      await instances.remove(1, 'a', kept, sampleAudit({ action: 'instance.delete' }))
+      await instances.remove(holdOf('a'), kept, sampleAudit({ action: 'instance.delete' }))
       assert.deepEqual(await instances.list(), [])
       assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
       const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 20, networkProxy: null }
-      await instances.giveUpKeptSessions(1, [logout])
+      await instances.giveUpKeptSessions(holdOf('a'), [logout])
       assert.deepEqual(await instances.keptSessions('a'), [])
       assert.deepEqual(plain(await new PendingLogoutStore(opened.database).list()), [logout])
     })
@@ -122,15 +138,15 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       const kept = { sessionId: 's', name: 'a', ownerTag: '', jid: 'j', keptAt: 10, networkProxy: null, linkedAt: null }
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
-      await instances.remove(1, 'a', kept, sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
+      await instances.remove(holdOf('a'), kept, sampleAudit())
       assert.deepEqual(await instances.keptSessions('a', 11), [])
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
       assert.deepEqual(plain(await instances.keptSessions('a', 10)), [kept])
-      await instances.remove(1, 'a', null, sampleAudit())
-      await instances.insert(1, sampleInstance('a', { sessionId: 's' }), sampleAudit())
+      await instances.remove(holdOf('a'), null, sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a', { sessionId: 's' }), sampleAudit())
       assert.deepEqual(await instances.keptSessions('a'), [])
-      await instances.remove(1, 'a', kept, sampleAudit())
+      await instances.remove(holdOf('a'), kept, sampleAudit())
       assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
     })
 
@@ -141,9 +157,9 @@ for (const engine of engines) {
       const ids = ['linked', 'staged', 'previous', 'kept', 'leaving', 'old', 'orphan']
       const journal = new JournalStore(opened.database)
       await opened.database.write(journal.unfinished('orphan', { stanzaId: 'A', stanza: Buffer.from('x') }, 1))
-      for (const id of ids) await keys.save(1, id, [{ kind: 'creds', id: '', value: Buffer.from('x') }])
+      for (const id of ids) await keys.save(holdOf('a'), id, [{ kind: 'creds', id: '', value: Buffer.from('x') }])
       await instances.insert(
-        1,
+        holdOf('a'),
         sampleInstance('a', { sessionId: 'linked', pairingSessionId: 'staged', previousSessionId: 'previous' }),
         sampleAudit(),
       )
@@ -151,17 +167,16 @@ for (const engine of engines) {
         ['kept', 20],
         ['old', 5],
       ] as const) {
-        await instances.insert(1, sampleInstance(sessionId), sampleAudit())
+        await instances.insert(holdOf('a'), sampleInstance(sessionId), sampleAudit())
         await instances.remove(
-          1,
-          sessionId,
+          holdOf(sessionId),
           { sessionId, name: sessionId, ownerTag: '', jid: 'j', keptAt, networkProxy: null, linkedAt: null },
           sampleAudit(),
         )
       }
       const logout = { sessionId: 'leaving', instance: 'a', ownerTag: '', askedAt: 1, networkProxy: null }
-      await instances.update(1, 'a', {}, { logouts: [logout] })
-      await instances.dropOrphans(1, 10)
+      await instances.update(holdOf('a'), {}, { logouts: [logout] })
+      await instances.dropOrphans(nodeHold(), 10)
       const left: string[] = []
       for (const id of ids) if ((await keys.load(id, 'creds', [''])).length > 0) left.push(id)
       assert.deepEqual(left, ['linked', 'staged', 'previous', 'kept', 'leaving'])
@@ -169,17 +184,31 @@ for (const engine of engines) {
       assert.equal((await instances.keptSessions('old')).length, 0)
     })
 
+    test('a session that a record refers to since the orphans were read keeps its keys', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      const instances = await storeWithLease(database)
+      const keys = new SessionKeyStore(database)
+      const stored = ['creds', 'session'].map((kind) => ({ kind, id: '', value: Buffer.from('x') }))
+      await keys.save(holdOf('a'), 's', stored)
+      const refer = () => instances.put(holdOf('a'), sampleInstance('a', { sessionId: 's' }), {})
+      const slow = new InstanceStore(afterEachRead(database, refer))
+      await slow.dropOrphans(nodeHold(), 10)
+      assert.equal((await keys.load('s', 'creds', [''])).length, 1)
+      assert.equal((await keys.load('s', 'session', [''])).length, 1)
+    })
+
     test('a session kept under the name of an account that was linked anew is dropped', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
       const kept = { sessionId: 's', name: 'a', ownerTag: '', jid: 'j', keptAt: 20, networkProxy: null, linkedAt: null }
-      await instances.remove(1, 'a', kept, sampleAudit())
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
-      await instances.dropOrphans(1, 10)
+      await instances.remove(holdOf('a'), kept, sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
+      await instances.dropOrphans(nodeHold(), 10)
       assert.equal((await instances.keptSessions('a')).length, 1, 'not linked yet')
-      await instances.update(1, 'a', { readyAt: 30 }, {})
-      await instances.dropOrphans(1, 10)
+      await instances.update(holdOf('a'), { readyAt: 30 }, {})
+      await instances.dropOrphans(nodeHold(), 10)
       assert.equal((await instances.keptSessions('a')).length, 0)
     })
 
@@ -196,16 +225,16 @@ for (const engine of engines) {
         networkProxy: null,
         linkedAt: null,
       }
-      await instances.insert(1, row, sampleAudit())
-      await instances.remove(1, 'a', other, sampleAudit())
-      await instances.insert(1, { ...row, sessionId: null }, sampleAudit())
-      await instances.remove(1, 'a', { ...other, sessionId: 's' }, sampleAudit())
-      await instances.put(1, row, {})
+      await instances.insert(holdOf('a'), row, sampleAudit())
+      await instances.remove(holdOf('a'), other, sampleAudit())
+      await instances.insert(holdOf('a'), { ...row, sessionId: null }, sampleAudit())
+      await instances.remove(holdOf('a'), { ...other, sessionId: 's' }, sampleAudit())
+      await instances.put(holdOf('a'), row, {})
       assert.deepEqual(plain(await instances.list()), [row])
       assert.deepEqual(plain(await instances.keptSessions('a')), [other], 'its own session is in use again')
-      await instances.put(1, { ...row, jid: 'k', lastError: 'x' }, {})
+      await instances.put(holdOf('a'), { ...row, jid: 'k', lastError: 'x' }, {})
       assert.deepEqual(plain(await instances.list()), [{ ...row, jid: 'k', lastError: 'x' }])
-      await assert.rejects(instances.put(2, row, {}), { failure: 'expectation' })
+      await assert.rejects(instances.put(holdOf('a', 2), row, {}), NotHeldError)
     })
   })
 }

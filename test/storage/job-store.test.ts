@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { noContactsProgress } from '../../src/core/jobs/contacts-jobs.ts'
 import { noImportProgress } from '../../src/core/jobs/history-jobs.ts'
 import type { Job } from '../../src/core/jobs/job.ts'
@@ -12,6 +13,7 @@ import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance } from '../harness/samples.ts'
 import { sampleJob } from './harness/job-calls.ts'
+import { holdOf, holds, nodeHold } from '../harness/holds.ts'
 
 const result: ImportResult = {
   ...{ chats: 3, scanned: 3, imported: 1, skipped: 1, noAnchor: 1, errors: 0, posted: 4 },
@@ -22,7 +24,7 @@ const completed = { status: 'completed', endedAt: 3000, progress, error: null, r
 
 async function openStore(database: Database): Promise<JobStore> {
   assert.equal(await new LeaseStore(database).acquire('test', 60_000), 1)
-  return new JobStore(database, () => 1)
+  return new JobStore(database, holds.holdOf, holds.nodeHold)
 }
 
 for (const engine of engines) {
@@ -33,12 +35,15 @@ for (const engine of engines) {
       const job = sampleJob('a', { params: { ...sampleJob('a').params, chat: ['1@lid'] } })
       await jobs.create(job)
       assert.deepEqual(await jobs.find('a'), job)
-      assert.equal(await jobs.begin('a', 2000), true)
-      assert.equal(await jobs.begin('a', 2500), true)
+      assert.equal(await jobs.begin({ id: 'a', instance: 'shop' }, 2000), true)
+      assert.equal(await jobs.begin({ id: 'a', instance: 'shop' }, 2500), true)
       assert.deepEqual(await jobs.find('a'), { ...job, status: 'running', startedAt: 2000 })
-      assert.equal(await jobs.end('a', completed), true)
-      assert.equal(await jobs.end('a', { ...completed, status: 'cancelled', endedAt: 4000 }), false)
-      assert.equal(await jobs.begin('a', 5000), false)
+      assert.equal(await jobs.end({ id: 'a', instance: 'shop' }, completed), true)
+      assert.equal(
+        await jobs.end({ id: 'a', instance: 'shop' }, { ...completed, status: 'cancelled', endedAt: 4000 }),
+        false,
+      )
+      assert.equal(await jobs.begin({ id: 'a', instance: 'shop' }, 5000), false)
       assert.deepEqual(await jobs.find('a'), { ...job, startedAt: 2000, ...completed })
       assert.equal(await jobs.find('b'), undefined)
     })
@@ -48,8 +53,8 @@ for (const engine of engines) {
       const jobs = await openStore(opened.database)
       for (const id of ['2', '1', '4', '3']) await jobs.create(sampleJob(id))
       await jobs.create(sampleJob('5', { instance: 'other' }))
-      await jobs.end('2', completed)
-      await jobs.begin('3', 2000)
+      await jobs.end({ id: '2', instance: 'shop' }, completed)
+      await jobs.begin({ id: '3', instance: 'shop' }, 2000)
       const ids = (found: { id: string }[]) => found.map(({ id }) => id).join('')
       assert.equal(ids(await jobs.list(10)), '54321')
       assert.equal(ids(await jobs.list(2, 'shop')), '43')
@@ -79,20 +84,29 @@ for (const engine of engines) {
       assert.deepEqual(await jobs.find('a'), job)
       const counts = { scanned: 2, renamed: 1, created: 0, skipped: 1, errors: 0 }
       const end = { ...completed, progress: { ...noContactsProgress, done: 2, total: 2 }, result: counts }
-      await jobs.end('a', end)
+      await jobs.end({ id: 'a', instance: 'shop' }, end)
       assert.deepEqual(await jobs.find('a'), { ...job, ...end })
     })
 
     test('change only for the owner of the accounts, each change with its audit entries', async () => {
       await using opened = await newDatabase(engine)
       const jobs = await openStore(opened.database)
-      const stale = new JobStore(opened.database, () => 2)
+      const stale = new JobStore(
+        opened.database,
+        (instance) => holdOf(instance, 2),
+        () => nodeHold(2),
+      )
       await assert.rejects(stale.create(sampleJob('a')))
       await jobs.create(sampleJob('a'), [sampleAudit({ action: 'history.import', instance: 'shop' })])
-      assert.equal(await stale.begin('a', 2000), false)
-      assert.equal(await stale.end('a', completed), false)
-      await jobs.end('a', completed, [sampleAudit({ action: 'job.cancel', instance: 'shop' })])
-      await jobs.end('a', completed, [sampleAudit({ action: 'job.cancel', instance: 'shop' })])
+      await assert.rejects(stale.begin({ id: 'a', instance: 'shop' }, 2000), NotHeldError)
+      await assert.rejects(stale.end({ id: 'a', instance: 'shop' }, completed), NotHeldError)
+      assert.equal((await jobs.find('a'))?.status, 'pending')
+      await jobs.end({ id: 'a', instance: 'shop' }, completed, [
+        sampleAudit({ action: 'job.cancel', instance: 'shop' }),
+      ])
+      await jobs.end({ id: 'a', instance: 'shop' }, completed, [
+        sampleAudit({ action: 'job.cancel', instance: 'shop' }),
+      ])
       const entries = await new AuditStore(opened.database).list({ instance: 'shop', limit: 10 })
       assert.deepEqual(
         entries.map(({ action }) => action),
@@ -105,8 +119,8 @@ for (const engine of engines) {
       const { database } = opened
       const jobs = await openStore(database)
       for (const id of ['old', 'new', 'open']) await addWithChat(database, jobs, id)
-      await jobs.end('old', { ...completed, endedAt: 1000 })
-      await jobs.end('new', { ...completed, endedAt: 2000 })
+      await jobs.end({ id: 'old', instance: 'shop' }, { ...completed, endedAt: 1000 })
+      await jobs.end({ id: 'new', instance: 'shop' }, { ...completed, endedAt: 2000 })
       await jobs.prune(2000)
       assert.deepEqual(await remaining(database), ['new', 'open'])
       assert.equal(await jobs.find('old'), undefined)
@@ -117,10 +131,10 @@ for (const engine of engines) {
       const { database } = opened
       const jobs = await openStore(database)
       const instances = new InstanceStore(database)
-      await instances.insert(1, sampleInstance('shop'), sampleAudit())
+      await instances.insert(holdOf('shop'), sampleInstance('shop'), sampleAudit())
       await addWithChat(database, jobs, 'a')
       await jobs.create(sampleJob('b', { instance: 'other' }))
-      await instances.remove(1, 'shop', null, sampleAudit())
+      await instances.remove(holdOf('shop'), null, sampleAudit())
       assert.deepEqual(await remaining(database), [])
       assert.deepEqual(
         (await jobs.list(10)).map(({ id }) => id),

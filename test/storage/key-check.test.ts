@@ -9,6 +9,7 @@ import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { engines, newDatabase, newLocation } from '../harness/databases.ts'
 import { silentLog } from '../harness/logs.ts'
 import { sampleAudit, sampleTenant } from '../harness/samples.ts'
+import { nodeHold } from '../harness/holds.ts'
 
 const oldKey = Buffer.alloc(32, 1)
 const newKey = Buffer.alloc(32, 2)
@@ -25,7 +26,7 @@ async function takeLease(database: Database): Promise<number> {
 /** What a process does with the keys from its start until it serves. */
 async function start(database: Database, keys: Buffer[]): Promise<void> {
   await refuseUnreadableSecrets(database, keys)
-  await noteKeys(database, await takeLease(database), keys)
+  await noteKeys(database, nodeHold(await takeLease(database)), keys)
 }
 
 async function notedKeys(database: Database): Promise<string[]> {
@@ -103,7 +104,10 @@ for (const engine of engines) {
       await refuseUnreadableSecrets(database, [newKey])
       await new TenantStore(database).put('acme', sampleTenant, sampleAudit())
       const epoch = await takeLease(database)
-      await assert.rejects(noteKeys(database, epoch, [newKey]), /SERVICE_ENCRYPTION_KEY does not open .* tenants/)
+      await assert.rejects(
+        noteKeys(database, nodeHold(epoch), [newKey]),
+        /SERVICE_ENCRYPTION_KEY does not open .* tenants/,
+      )
       assert.deepEqual(await notedKeys(database), [idOf(oldKey)])
     })
 
@@ -111,7 +115,7 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine, [oldKey])
       const { database } = opened
       const epoch = await takeLease(database)
-      await assert.rejects(noteKeys(database, epoch + 1, [oldKey]), { failure: 'expectation' })
+      await assert.rejects(noteKeys(database, nodeHold(epoch + 1), [oldKey]), { failure: 'expectation' })
       assert.deepEqual(await notedKeys(database), [])
     })
 
@@ -120,7 +124,7 @@ for (const engine of engines) {
       const { database } = owned
       const epoch = await takeLease(database)
       // Both read that no key is noted, and both write the note.
-      await Promise.all([noteKeys(database, epoch, [oldKey]), noteKeys(database, epoch, [oldKey])])
+      await Promise.all([noteKeys(database, nodeHold(epoch), [oldKey]), noteKeys(database, nodeHold(epoch), [oldKey])])
       assert.deepEqual(await notedKeys(database), [idOf(oldKey)])
     })
 

@@ -7,6 +7,7 @@ import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { LabelAgreementStore } from '../../src/storage/stores/people/label-agreement-store.ts'
 import { LabelStore } from '../../src/storage/stores/people/label-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const vip = { id: '1', name: 'VIP', title: 'vip' }
 const paid = { id: '2', name: 'Paid', title: 'paid' }
@@ -21,8 +22,8 @@ for (const engine of engines) {
     await using stack = new AsyncDisposableStack()
     const { database } = stack.use(await newDatabase(engine))
     const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
-    const labels = new LabelStore(database, () => epoch)
-    const agreements = new LabelAgreementStore(database, () => epoch)
+    const labels = new LabelStore(database, (instance) => holdOf(instance, epoch))
+    const agreements = new LabelAgreementStore(database, (instance) => holdOf(instance, epoch))
     const owned = stack.move()
     return { database, epoch, labels, agreements, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
@@ -109,7 +110,7 @@ for (const engine of engines) {
       await using stage = await open()
       const { agreements, database, epoch } = stage
       await agreements.markDue('shop', { chats: ['p1'], mark: 'a', at: 1_800_003_600_000 })
-      await correctFutureTimes(database, epoch, 1_800_000_000_000)
+      await correctFutureTimes(database, nodeHold(epoch), 1_800_000_000_000)
       assert.equal((await agreements.due('shop', 1_800_000_000_000, 10)).length, 1)
     })
   })

@@ -40,7 +40,7 @@ async function writeOldRows(location: DatabaseLocation): Promise<void> {
     for (const row of rowsOf('1')) database.exec(row)
     return
   }
-  await migratePostgres(location.url, old)
+  await migratePostgres(location.url, old, { log: silentLog })
   const client = new pg.Client({ connectionString: location.url })
   await client.connect()
   for (const row of rowsOf('1')) await client.query(row)

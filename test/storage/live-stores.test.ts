@@ -5,6 +5,7 @@ import { correctFutureTimes } from '../../src/storage/stores/future-times.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance } from '../harness/samples.ts'
 import { openStores } from './harness/all-stores.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const change = (id: string, at: number, more: Partial<StateChange> = {}): StateChange => ({
   ...{ id, instance: 'a', at, state: 'ready', reason: 'logged in' },
@@ -16,7 +17,7 @@ for (const engine of engines) {
     await using stack = new AsyncDisposableStack()
     const { database } = stack.use(await newDatabase(engine))
     const stores = await openStores(database)
-    const insert = (name: string) => stores.instances.insert(1, sampleInstance(name), sampleAudit())
+    const insert = (name: string) => stores.instances.insert(holdOf('a'), sampleInstance(name), sampleAudit())
     await insert('a')
     await insert('b')
     const idsOf = async (instance: string, from = 0) => (await stores.states.since(instance, from)).map(({ id }) => id)
@@ -67,7 +68,7 @@ for (const engine of engines) {
           ['b', { inAt: null, outAt: 10_000_000 }],
         ]),
       )
-      await correctFutureTimes(database, 1, 5000)
+      await correctFutureTimes(database, nodeHold(), 5000)
       assert.deepEqual(
         (await states.since('a', 0)).map(({ at }) => at),
         [100, 5000],
@@ -85,7 +86,7 @@ for (const engine of engines) {
       await lastMessages.put(new Map([['a', { inAt: 1, outAt: 2 }]]))
     }
     await fill()
-    await instances.remove(1, 'a', null, sampleAudit())
+    await instances.remove(holdOf('a'), null, sampleAudit())
     assert.deepEqual([await idsOf('a'), await lastMessages.find('a')], [[], undefined])
     // A write that was late.
     await fill()

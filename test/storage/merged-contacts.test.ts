@@ -4,6 +4,7 @@ import { ContactPictureStore } from '../../src/storage/stores/people/contact-pic
 import { ContactStore } from '../../src/storage/stores/people/contact-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { holdOf } from '../harness/holds.ts'
 
 for (const engine of engines) {
   describe(`merged contacts on ${engine}`, () => {
@@ -14,14 +15,20 @@ for (const engine of engines) {
       const pictures = new ContactPictureStore(opened.database)
       const picture = { instance: 'a', pictureId: 'x', thumbnail: 't', fileName: 'f', checkedAt: 1 }
       for (const destination of ['desk', 'other']) {
-        await store.saveContact(1, destination, { sourceId: 's2', contactId: 2, ours: true, name: 'B', givenName: 'B' })
+        await store.saveContact(holdOf('a'), destination, {
+          sourceId: 's2',
+          contactId: 2,
+          ours: true,
+          name: 'B',
+          givenName: 'B',
+        })
         for (const instance of ['a', 'b']) {
           const known = { conversationId: 20, contactId: 2, sourceId: 's2' }
-          await store.saveConversation(1, { instance, destination, chat: 'p' }, known, 1)
+          await store.saveConversation(holdOf('a'), { instance, destination, chat: 'p' }, known, 1)
         }
-        for (const contactId of [1, 2]) await pictures.save(1, destination, { contactId, ...picture })
+        for (const contactId of [1, 2]) await pictures.save(holdOf('a'), destination, { contactId, ...picture })
       }
-      await store.mergeContacts(1, 'desk', { keep: 1, drop: 2 })
+      await store.mergeContacts(holdOf('a'), 'desk', { keep: 1, drop: 2 })
       const [contact] = await store.findContacts('desk', ['s2'])
       assert.deepEqual([contact?.contactId, contact?.ours, contact?.givenName], [1, false, null])
       for (const instance of ['a', 'b']) {
@@ -40,7 +47,7 @@ for (const engine of engines) {
       const store = new ContactStore(opened.database)
       const save = (instance: string, chat: string, conversationId: number, contactId: number) =>
         store.saveConversation(
-          1,
+          holdOf('a'),
           { instance, destination: 'desk', chat },
           { conversationId, contactId, sourceId: 's' },
           conversationId,

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { ImportMarks } from '../../src/storage/stores/history/import-marks.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { openStores } from './harness/all-stores.ts'
+import { holdOf } from '../harness/holds.ts'
 
 const destination = { key: 'https://desk|1|7', baseUrl: 'https://desk/', apiToken: 'token', accountId: 1, inboxId: 7 }
 const conversation = { destination: destination.key, conversationId: 12, instance: 'shop', chat: 'p1' }
@@ -67,13 +68,13 @@ for (const engine of engines) {
     test('a held message is due again when the import into its conversation has ended', async () => {
       await using stage = await setUp()
       const { dates, marks, queue, due, row } = stage
-      await marks.begin(1, conversation, { isHistory: true, now: 1 })
+      await marks.begin(holdOf('shop'), conversation, { isHistory: true, now: 1 })
       await queue(1)
       assert.equal((await dates.due('https://desk', 1))[0]?.isImporting, true)
       await dates.settle({ done: [], held: [row(1)] })
       await queue(2)
       assert.deepEqual(await due(), [2])
-      await marks.end(1, conversation, 9)
+      await marks.end(holdOf('shop'), conversation, 9)
       assert.deepEqual(await due(), [1, 2])
       assert.equal((await dates.due('https://desk', 1))[0]?.isImporting, false)
     })

@@ -6,6 +6,7 @@ import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
 import { findIdFloor } from '../../src/storage/stores/newest-ids.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleOutboxRow } from '../harness/samples.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const now = 1_800_000_000_000
 const hour = 3_600_000
@@ -17,7 +18,11 @@ for (const engine of engines) {
       const { database } = opened
       assert.equal(await findIdFloor(database), 0)
       const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
-      const outbox = new OutboxStore(database, () => epoch)
+      const outbox = new OutboxStore(
+        database,
+        (instance) => holdOf(instance, epoch),
+        () => nodeHold(epoch),
+      )
       const stored = [now - hour, now + hour].map((at) => createRowIds({ now: () => at })())
       for (const id of stored) await outbox.enqueue(sampleOutboxRow(id), null)
       const floor = await findIdFloor(database)

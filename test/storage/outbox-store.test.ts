@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { maxWaiting, waitingLifetimeMs } from '../../src/core/outbox.ts'
 import type { OutboxPart } from '../../src/core/outbox.ts'
 import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
@@ -9,6 +10,7 @@ import type { NewOutboxRow } from '../../src/storage/stores/messages/outbox-rows
 import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
 import { PeopleStore } from '../../src/storage/stores/people/people-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const place = { instance: 'shop', destination: 'https://desk|1|1' }
 const callback = (eventId: number) => ({ ...place, kind: 'message_created', eventId })
@@ -42,8 +44,12 @@ for (const engine of engines) {
     const { database } = stack.use(await newDatabase(engine, [Buffer.alloc(32, 1)]))
     const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
     const lease = { epoch }
-    const outbox = new OutboxStore(database, () => lease.epoch)
-    const transitions = new OutboxTransitions(database, () => lease.epoch)
+    const outbox = new OutboxStore(
+      database,
+      (instance) => holdOf(instance, lease.epoch),
+      () => nodeHold(lease.epoch),
+    )
+    const transitions = new OutboxTransitions(database, (instance) => holdOf(instance, lease.epoch))
     const audits = async () =>
       (await new AuditStore(database).list({ limit: 100 })).map(({ action, target }) => `${action} ${target}`)
     const owned = stack.move()
@@ -59,7 +65,7 @@ for (const engine of engines) {
       }
       await outbox.enqueue(sampleRow('d', { chatId: 'drop', instance: 'market' }), null)
       const keep = { id: 'keep', phone: '55', lid: '99', pushName: null, savedName: null, formerPhones: [] }
-      await new PeopleStore(database).merge(lease.epoch, 'shop', keep, { id: 'drop', phone: null })
+      await new PeopleStore(database).merge(holdOf('shop', lease.epoch), keep, { id: 'drop', phone: null })
       const chats = (await outbox.live()).map(({ id, chatId }) => `${id} ${chatId}`)
       assert.deepEqual(chats, ['a keep', 'b keep', 'c other', 'd drop'])
     })
@@ -87,12 +93,12 @@ for (const engine of engines) {
         return row && [row.status, row.attempts, row.isUnconfirmed, row.parts, row.remoteJid]
       }
       assert.deepEqual(await seen('a'), ['sending', 1, true, part('unknown'), 'elsewhere@lid'])
-      assert.equal(await transitions.claim('a', 1000, part('unknown'), 'jid'), false)
-      assert.equal(await transitions.unclaim('a'), true)
+      assert.equal(await transitions.claim('shop', 'a', 1000, part('unknown'), 'jid'), false)
+      assert.equal(await transitions.unclaim('shop', 'a'), true)
       assert.deepEqual((await seen('a'))?.slice(0, 4), ['pending', 0, false, []])
-      assert.equal(await transitions.unclaim('a'), false)
+      assert.equal(await transitions.unclaim('shop', 'a'), false)
       await outbox.enqueue(sampleRow('c'), callback(71), claim)
-      assert.equal(await transitions.withdraw('c', 'too late', 2000), true)
+      assert.equal(await transitions.withdraw('shop', 'c', 'too late', 2000), true)
       assert.deepEqual((await seen('c'))?.slice(0, 4), ['refused', 1, false, []])
       assert.equal(await outbox.settledBy(callback(71)), undefined)
       await outbox.enqueue(sampleRow('d'), null, claim)
@@ -111,7 +117,7 @@ for (const engine of engines) {
       assert.equal(await outbox.enqueueIf(holds, sampleRow('a'), callback(70)), 'accepted')
       assert.equal(await outbox.enqueueIf(fails, sampleRow('b'), callback(70)), 'duplicate')
       stage.lease.epoch += 1
-      assert.equal(await outbox.enqueueIf(holds, sampleRow('c'), callback(71)), 'stale')
+      await assert.rejects(outbox.enqueueIf(holds, sampleRow('c'), callback(71)), NotHeldError)
       await assert.rejects(outbox.enqueue(sampleRow('c'), callback(71)), { failure: 'expectation' })
     })
 
@@ -152,8 +158,10 @@ for (const engine of engines) {
       await using stage = await setUp()
       const { outbox, transitions } = stage
       await outbox.enqueue(sampleRow('a', { expiresAt: 5000, isWaiting: true }), null)
-      assert.equal(await transitions.claim('a', 5000, part('unknown'), 'jid'), false)
-      const claims = await Promise.all([1, 2, 3].map(() => transitions.claim('a', 4999, part('unknown'), 'jid')))
+      assert.equal(await transitions.claim('shop', 'a', 5000, part('unknown'), 'jid'), false)
+      const claims = await Promise.all(
+        [1, 2, 3].map(() => transitions.claim('shop', 'a', 4999, part('unknown'), 'jid')),
+      )
       assert.deepEqual(claims.filter(Boolean), [true])
       const row = await outbox.find('a')
       assert.deepEqual(
@@ -171,7 +179,7 @@ for (const engine of engines) {
         const row = await outbox.find(id)
         assert.ok(row)
         const [claimed, expired] = await Promise.all([
-          transitions.claim(id, 4999, part('unknown'), 'jid'),
+          transitions.claim('shop', id, 4999, part('unknown'), 'jid'),
           transitions.expire(row, 'time over', 5000),
         ])
         assert.equal(Number(claimed) + Number(expired), 1)
@@ -183,7 +191,7 @@ for (const engine of engines) {
       const { outbox, transitions, audits } = stage
       for (const id of ['a', 'b', 'c', 'd'])
         await outbox.enqueue(sampleRow(id, { expiresAt: 5000, isWaiting: true }), null)
-      await transitions.claim('a', 2000, part('unknown'), 'jid')
+      await transitions.claim('shop', 'a', 2000, part('unknown'), 'jid')
       assert.equal(await transitions.markSent({ id: 'a', instance: 'shop' }, part('sent'), 2000, []), true)
       assert.equal(await transitions.markSent({ id: 'a', instance: 'shop' }, part('sent'), 2000, []), false)
       const [b, c] = await Promise.all([outbox.find('b'), outbox.find('c')])
@@ -202,8 +210,13 @@ for (const engine of engines) {
       await using stage = await setUp()
       const { outbox, transitions } = stage
       await outbox.enqueue(sampleRow('a'), null)
-      await transitions.claim('a', 1500, part('unknown'), 'jid')
-      await transitions.postpone('a', { parts: part('unknown'), reason: 'no ack', nextAttemptAt: 0, attempted: false })
+      await transitions.claim('shop', 'a', 1500, part('unknown'), 'jid')
+      await transitions.postpone('shop', 'a', {
+        parts: part('unknown'),
+        reason: 'no ack',
+        nextAttemptAt: 0,
+        attempted: false,
+      })
       await transitions.startWaiting('shop', 2000)
       const [due] = await transitions.due('shop', 2000 + waitingLifetimeMs)
       assert.ok(due)
@@ -246,11 +259,11 @@ for (const engine of engines) {
     test('a callback that was settled ahead is a duplicate when it comes; a callback that has come cannot be settled ahead', async () => {
       await using stage = await setUp()
       const { outbox } = stage
-      for (let told = 0; told < 2; told++) assert.equal(await outbox.settleAhead(callback(70), 1000), true)
+      for (let told = 0; told < 2; told++) assert.equal(await outbox.settleAhead('shop', callback(70), 1000), true)
       assert.equal(await outbox.enqueue(sampleRow('a'), callback(70)), 'duplicate')
       assert.equal(await outbox.keepRefused(sampleRow('a'), { reason: 'spam', lookAt: 1 }, callback(70)), false)
       assert.equal(await outbox.enqueue(sampleRow('b'), callback(71)), 'accepted')
-      assert.equal(await outbox.settleAhead(callback(71), 1000), false)
+      assert.equal(await outbox.settleAhead('shop', callback(71), 1000), false)
     })
 
     test('a row that revokes a message neither expires nor fills the queue', async () => {
@@ -266,7 +279,7 @@ for (const engine of engines) {
       await using stage = await setUp()
       const { outbox, transitions } = stage
       await outbox.enqueue(sampleRow('a'), callback(70))
-      assert.equal(await transitions.withdraw('a', 'too late', 2000), true)
+      assert.equal(await transitions.withdraw('shop', 'a', 'too late', 2000), true)
       assert.equal(await outbox.settledBy(callback(70)), undefined)
       assert.equal(await outbox.enqueue(sampleRow('b'), callback(70)), 'accepted')
     })
@@ -289,8 +302,9 @@ for (const engine of engines) {
       const { outbox, transitions, lease } = stage
       await outbox.enqueue(sampleRow('a'), null)
       lease.epoch += 1
-      assert.equal(await transitions.claim('a', 1500, part('unknown'), 'jid'), false)
+      await assert.rejects(transitions.claim('shop', 'a', 1500, part('unknown'), 'jid'), NotHeldError)
       await assert.rejects(outbox.enqueue(sampleRow('b'), null), { failure: 'expectation' })
+      assert.equal((await outbox.find('a'))?.status, 'pending')
     })
   })
 }

@@ -15,6 +15,7 @@ import { OutboxTransitions } from '../../src/storage/stores/messages/outbox-tran
 import { RetryStore } from '../../src/storage/stores/messages/retry-store.ts'
 import { ShownStore } from '../../src/storage/stores/messages/shown-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 /** What each method of a store does to rows. */
 const methods: Record<string, readonly OutboxTransition[]> = {
@@ -109,28 +110,28 @@ const creations = {
 } satisfies Partial<Record<OutboxTransition, (stores: Stores, row: NewOutboxRow) => Promise<unknown>>>
 
 const moves: Record<Exclude<OutboxTransition, keyof typeof creations>, Move> = {
-  recover: ({ transitions }) => transitions.recover(),
-  claim: ({ transitions }, { id }) => transitions.claim(id, now, part, 'jid'),
-  unclaim: ({ transitions }, { id }) => transitions.unclaim(id),
-  saveParts: ({ transitions }, { id }) => transitions.saveParts(id, part),
+  recover: ({ transitions }) => transitions.recover('shop'),
+  claim: ({ transitions }, { id }) => transitions.claim('shop', id, now, part, 'jid'),
+  unclaim: ({ transitions }, { id }) => transitions.unclaim('shop', id),
+  saveParts: ({ transitions }, { id }) => transitions.saveParts('shop', id, part),
   markSent: ({ transitions }, row) => transitions.markSent(row, [], now, []),
-  postpone: ({ transitions }, { id }) => transitions.postpone(id, postponed),
+  postpone: ({ transitions }, { id }) => transitions.postpone('shop', id, postponed),
   startWaiting: ({ transitions }) => transitions.startWaiting('shop', now),
   stopWaiting: ({ transitions }) => transitions.stopWaiting('shop', now),
   fail: ({ transitions }, row) => transitions.fail(row, 'no', now, now),
   cancel: ({ transitions }, row) => transitions.cancel(row, 'deleted', now),
   expire: ({ transitions }, row) => transitions.expire(row, 'time over', now + 2),
-  withdraw: ({ transitions }, { id }) => transitions.withdraw(id, 'too late', now),
+  withdraw: ({ transitions }, { id }) => transitions.withdraw('shop', id, 'too late', now),
   noteAnswer: ({ shown }, { id }) => shown.noteAnswers([id]),
-  noteFailure: ({ shown }, { id }) => shown.noteFailure(id, now),
-  planLook: ({ shown }, { id }) => shown.planLook(id, now),
+  noteFailure: ({ shown }, { id }) => shown.noteFailure('shop', id, now),
+  planLook: ({ shown }, { id }) => shown.planLook('shop', id, now),
   planUnsure: ({ shown }) => shown.planUnsure({ after: 0, before: now }, now),
   lookAgain: ({ outbox }, { id, messageId }) =>
     outbox.enqueue(newRow(`${id} again`, messageId ?? 0), callback(messageId ?? 0)),
-  ask: ({ shown }, { id }) => shown.ask(id, { at: now, until: now + 2 }),
+  ask: ({ shown }, { id }) => shown.ask('shop', id, { at: now, until: now + 2 }),
   saveLook: ({ shown }, row) => shown.saveLook(row, row.shown === 'told' ? 'failed' : 'told', null),
   retry: ({ retries }, row) => retries.retry(row, [], atOnce, now),
-  discard: ({ retries }, { id }) => retries.discard(id),
+  discard: ({ retries }, { id }) => retries.discard('shop', id),
   restore: ({ restore }) => restore(now),
   prune: ({ outbox }) => outbox.prune(now, 0),
 }
@@ -172,8 +173,18 @@ for (const engine of engines) {
     await using stack = new AsyncDisposableStack()
     const { database } = stack.use(await newDatabase(engine, [Buffer.alloc(32, 1)]))
     const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
-    const [outbox, transitions] = [new OutboxStore(database, () => epoch), new OutboxTransitions(database, () => epoch)]
-    const [retries, shown] = [new RetryStore(database, () => epoch), new ShownStore(database, () => epoch)]
+    const [outbox, transitions] = [
+      new OutboxStore(
+        database,
+        (instance) => holdOf(instance, epoch),
+        () => nodeHold(epoch),
+      ),
+      new OutboxTransitions(database, (instance) => holdOf(instance, epoch)),
+    ]
+    const [retries, shown] = [
+      new RetryStore(database, (instance) => holdOf(instance, epoch)),
+      new ShownStore(database, (instance) => holdOf(instance, epoch)),
+    ]
     /** One row for each state, and no other. */
     const rowsInAllStates = async (reason: string | null): Promise<OutboxRow[]> => {
       const states = outboxStatuses.flatMap((status) => shownStates.map((each) => ({ status, shown: each })))
@@ -191,7 +202,7 @@ for (const engine of engines) {
     const owned = stack.move()
     const restore = async (at: number) => {
       await database.write(database.query.updateTable('lease').set({ backup_at: at }))
-      return new RestoredStore(database, () => epoch).prepare(at)
+      return new RestoredStore(database, () => nodeHold(epoch)).prepare(at)
     }
     const stores = { outbox, transitions, retries, shown, restore }
     return { ...stores, rowsInAllStates, [Symbol.asyncDispose]: () => owned.disposeAsync() }

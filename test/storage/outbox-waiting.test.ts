@@ -8,6 +8,7 @@ import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../src/storage/stores/messages/outbox-transitions.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleOutboxRow } from '../harness/samples.ts'
+import { holds } from '../harness/holds.ts'
 
 for (const engine of engines) {
   describe(`rows that begin to wait on ${engine}`, () => {
@@ -15,8 +16,8 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const { database } = opened
       await new LeaseStore(database).acquire('me', 60_000)
-      const outbox = new OutboxStore(database, () => 1)
-      const transitions = new OutboxTransitions(database, () => 1)
+      const outbox = new OutboxStore(database, holds.holdOf, holds.nodeHold)
+      const transitions = new OutboxTransitions(database, holds.holdOf)
       const ids = Array.from({ length: 100 }, (_, n) => `row-${n}`)
       for (const id of ids) await outbox.enqueue(sampleOutboxRow(id), null)
       await Promise.all(Array.from({ length: 10 }, () => transitions.startWaiting('shop', 5000)))
@@ -29,8 +30,8 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const { database } = opened
       await new LeaseStore(database).acquire('me', 60_000)
-      const outbox = new OutboxStore(database, () => 1)
-      const transitions = new OutboxTransitions(database, () => 1)
+      const outbox = new OutboxStore(database, holds.holdOf, holds.nodeHold)
+      const transitions = new OutboxTransitions(database, holds.holdOf)
       const ids = Array.from({ length: 150 }, (_, n) => `row-${n}`)
       const wait = () => transitions.startWaiting('shop', 5000)
       await Promise.all(ids.flatMap((id) => [outbox.enqueue(sampleOutboxRow(id), null), wait(), wait()]))

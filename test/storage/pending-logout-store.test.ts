@@ -6,6 +6,7 @@ import { PendingLogoutStore } from '../../src/storage/stores/accounts/pending-lo
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance } from '../harness/samples.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const networkProxy = 'http://user:secret@proxy:1'
 const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 10, networkProxy }
@@ -17,9 +18,9 @@ for (const engine of engines) {
       assert.equal(await new LeaseStore(opened.database).acquire('test', 60_000), 1)
       const instances = new InstanceStore(opened.database)
       const logouts = new PendingLogoutStore(opened.database)
-      await instances.insert(1, sampleInstance('a', { sessionId: 's' }), sampleAudit())
-      await instances.update(1, 'a', { sessionId: null }, { logouts: [logout] })
-      await instances.remove(1, 'a', null, sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a', { sessionId: 's' }), sampleAudit())
+      await instances.update(holdOf('a'), { sessionId: null }, { logouts: [logout] })
+      await instances.remove(holdOf('a'), null, sampleAudit())
       assert.deepEqual(await logouts.list(), [logout])
     })
 
@@ -27,9 +28,9 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       assert.equal(await new LeaseStore(opened.database).acquire('test', 60_000), 1)
       const instances = new InstanceStore(opened.database)
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
       const asked = ['b', 'c', 'a'].map((sessionId, n) => ({ ...logout, sessionId, askedAt: 30 - 10 * n }))
-      await instances.update(1, 'a', {}, { logouts: asked })
+      await instances.update(holdOf('a'), {}, { logouts: asked })
       assert.deepEqual(await new PendingLogoutStore(opened.database).list(), asked.toReversed())
     })
 
@@ -39,12 +40,12 @@ for (const engine of engines) {
       const instances = new InstanceStore(opened.database)
       const logouts = new PendingLogoutStore(opened.database)
       const audits = new AuditStore(opened.database)
-      await instances.insert(1, sampleInstance('a'), sampleAudit())
-      await instances.update(1, 'a', {}, { logouts: [logout] })
+      await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
+      await instances.update(holdOf('a'), {}, { logouts: [logout] })
       const told = sampleAudit({ action: 'instance.logout_told', instance: 'a' })
-      await assert.rejects(logouts.remove(2, 's', [told]))
+      await assert.rejects(logouts.remove(nodeHold(2), 's', [told]))
       assert.deepEqual(await logouts.list(), [logout])
-      await logouts.remove(1, 's', [told])
+      await logouts.remove(nodeHold(), 's', [told])
       assert.deepEqual(await logouts.list(), [])
       const [newest] = await audits.list({ instance: 'a', limit: 1 })
       assert.equal(newest?.action, 'instance.logout_told')

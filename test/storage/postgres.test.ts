@@ -18,6 +18,7 @@ import { RecordedLog, silentLog } from '../harness/logs.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
 import { sampleAudit, sampleInstanceColumns, sampleTenant, usageBatch } from '../harness/samples.ts'
 import { waitUntil } from '../harness/wait-until.ts'
+import { holdOf } from '../harness/holds.ts'
 
 const usageRow = { ...noUsage, instance: 'a', day: '2026-01-01', ownerTag: '', messages_in: 1 }
 
@@ -105,14 +106,14 @@ test(
     const keys = new SessionKeyStore(database)
     await leases.acquire('me', 0)
     await bystander.lock('session_keys')
-    const saved = keys.save(1, 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
+    const saved = keys.save(holdOf('a'), 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
     await bystander.blocked(1)
     await assert.rejects(leases.acquire('somebody else', 60_000), { failure: 'unavailable' })
     assert.equal(await leases.renew('me', 1, 0), true)
     await bystander.unlock()
     await saved
     assert.equal(await leases.acquire('somebody else', 60_000), 2)
-    await assert.rejects(keys.save(1, 's', []), { failure: 'expectation' })
+    await assert.rejects(keys.save(holdOf('a'), 's', []), { failure: 'expectation' })
   },
 )
 
@@ -266,7 +267,7 @@ test(
   },
 )
 
-test('a migration has no deadline, even if the server sets one', { skip: withoutPostgres }, async () => {
+test('a migration has no deadline but for locks, even if the server sets one', { skip: withoutPostgres }, async () => {
   await using place = await newLocation('postgres')
   await using bystander = await Bystander.connect(place.location)
   await bystander.query(
@@ -276,8 +277,9 @@ test('a migration has no deadline, even if the server sets one', { skip: without
     `CREATE TABLE seen AS SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
        current_setting('idle_in_transaction_session_timeout') AS idle`,
   ]
-  await migratePostgres(place.url, [{ version: 1, name: 'one', sqlite: [], postgres }])
-  assert.deepEqual(await bystander.query('SELECT * FROM seen'), [{ statement: '0', lock: '0', idle: '1min' }])
+  const known = [{ version: 1, name: 'one', besides: true, sqlite: [], postgres }]
+  await migratePostgres(place.url, known, { log: silentLog })
+  assert.deepEqual(await bystander.query('SELECT * FROM seen'), [{ statement: '0', lock: '2s', idle: '1min' }])
 })
 
 function heard(destination: string) {

@@ -43,6 +43,7 @@ const allowed: Readonly<Record<string, string>> = {
   'DeliveryStore.list': 'reads the newest of the instance in the order of the index, up to a limit',
   'UsageStore.totals': 'sums everything up for the public page, which keeps the result for a while',
   'InboxStore.counts': 'counts what waits for the helpdesk',
+  'WaitingStore.counts': 'counts what waits for the helpdesk, for an overview with instances of other nodes',
   'InboxStore.dropOrphans': 'looks through what waits for the helpdesk, once an hour',
   'BridgedStore.chats': 'reads all chats of the instance, once for each import of all chats',
   'PeopleStore.countNamed': 'counts the named people of an instance, once for each import of the address book',

@@ -4,6 +4,7 @@ import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleEvent, sampleInstanceColumns, sampleOutboxRow } from '../harness/samples.ts'
 import { openStores } from './harness/all-stores.ts'
 import type { Stores } from './harness/all-stores.ts'
+import { holdOf } from '../harness/holds.ts'
 
 const receive = ({ database, journal }: Stores, instance: string, id: string, receivedAt: number) =>
   database.write(journal.inbox({ id, instance, event: sampleEvent(id), receivedAt }))
@@ -30,12 +31,12 @@ for (const engine of engines) {
     await receive(stores, 'shop', 'a3', 3000)
     await receive(stores, 'market', 'b1', 4000)
     await receive(stores, 'deleted', 'c1', 500)
-    await stores.inbox.park(1, 'a1', 'no')
+    await stores.inbox.park(holdOf('shop'), 'a1', 'no')
     await stores.database.write(stores.inbox.awaitFileStep('a2'))
     const oldest = await stores.queueAges.received()
     // A parked message and one that only waits for its file do not wait for the helpdesk.
     assert.deepEqual(Object.fromEntries(oldest), { shop: 3000, market: 4000 })
-    await stores.inbox.remove(1, 'b1')
+    await stores.inbox.remove(holdOf('shop'), 'b1')
     assert.deepEqual(Object.fromEntries(await stores.queueAges.received()), { shop: 3000 })
   })
 
@@ -51,9 +52,9 @@ for (const engine of engines) {
     }
     assert.deepEqual(Object.fromEntries(await queueAges.outgoing()), { shop: 1000, market: 3000 })
     // A message that is being sent is not sent yet.
-    assert.ok(await transitions.claim('a1', 5000, [], '5511888880001@s.whatsapp.net'))
+    assert.ok(await transitions.claim('shop', 'a1', 5000, [], '5511888880001@s.whatsapp.net'))
     assert.equal((await queueAges.outgoing()).get('shop'), 1000)
-    for (const id of ['a1', 'b1']) assert.ok(await transitions.withdraw(id, 'deleted', 6000))
+    for (const id of ['a1', 'b1']) assert.ok(await transitions.withdraw('shop', id, 'deleted', 6000))
     assert.deepEqual(Object.fromEntries(await queueAges.outgoing()), { shop: 2000 })
   })
 }

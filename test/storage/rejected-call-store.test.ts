@@ -8,6 +8,7 @@ import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { RejectedCallStore } from '../../src/storage/stores/messages/rejected-call-store.ts'
 import { RestoredStore } from '../../src/storage/stores/restored-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const hour = 3_600_000
 const now = 1_800_000_000_000
@@ -18,7 +19,11 @@ for (const engine of engines) {
     await using stack = new AsyncDisposableStack()
     const { database } = stack.use(await newDatabase(engine))
     const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
-    const store = new RejectedCallStore(database, () => epoch)
+    const store = new RejectedCallStore(
+      database,
+      (instance) => holdOf(instance, epoch),
+      () => nodeHold(epoch),
+    )
     const reject = async (callId: string, at: number, caller = maria, instance = 'shop') => {
       await store.claim({ instance, callId }, caller, at)
       await store.confirm({ instance, callId }, { at, textOnceInMs: hour })
@@ -88,7 +93,7 @@ for (const engine of engines) {
       const { database, epoch, store, reject, due } = stage
       await reject('ahead', now + 48 * hour)
       await store.settleText({ instance: 'shop', callId: 'ahead' }, 'given')
-      await correctFutureTimes(database, epoch, now)
+      await correctFutureTimes(database, nodeHold(epoch), now)
       await reject('within the hour', now + hour - 1)
       await reject('after the hour', now + hour)
       assert.deepEqual(await due(), ['after the hour'])
@@ -99,7 +104,7 @@ for (const engine of engines) {
       const { database, epoch, reject, due } = stage
       await reject('first', now)
       await database.write(database.query.updateTable('lease').set({ backup_at: now }))
-      await new RestoredStore(database, () => epoch).prepare(now + hour)
+      await new RestoredStore(database, () => nodeHold(epoch)).prepare(now + hour)
       assert.deepEqual(await due(), [])
     })
 

@@ -50,7 +50,7 @@ for (const engine of engines) {
       await outbox.keepRefused(direct('one'), { reason: 'no', lookAt: 2000 }, asked('a'))
       assert.deepEqual((await outbox.settledBy(asked('a')))?.status, 'refused')
       await outbox.enqueue(direct('two'), asked('b'))
-      assert.equal(await transitions.withdraw('two', 'too late', 1500), true)
+      assert.equal(await transitions.withdraw('shop', 'two', 'too late', 1500), true)
       assert.equal(await requests.find('shop', 'b', 1500), undefined)
       const rows = [await outbox.find('one'), await outbox.find('two')]
       assert.deepEqual(

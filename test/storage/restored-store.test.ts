@@ -13,6 +13,7 @@ import { RestoredStore } from '../../src/storage/stores/restored-store.ts'
 import { message } from '../bridge/inbound/harness/bridge-bed.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleOutboxRow } from '../harness/samples.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const hour = 3_600_000
 const madeAt = 1_800_000_000_000
@@ -24,9 +25,13 @@ for (const engine of engines) {
     const { database } = stack.use(await newDatabase(engine))
     const { query } = database
     const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
-    const outbox = new OutboxStore(database, () => epoch)
-    const transitions = new OutboxTransitions(database, () => epoch)
-    const restored = new RestoredStore(database, () => epoch)
+    const outbox = new OutboxStore(
+      database,
+      (instance) => holdOf(instance, epoch),
+      () => nodeHold(epoch),
+    )
+    const transitions = new OutboxTransitions(database, (instance) => holdOf(instance, epoch))
+    const restored = new RestoredStore(database, () => nodeHold(epoch))
     const accept = (id: string, createdAt: number, messageId: number | null = null) =>
       outbox.enqueue(sampleOutboxRow(id, { createdAt, messageId }), null)
     const row = async (id: string) => (await outbox.find(id)) ?? assert.fail(`no row ${id}`)
@@ -108,7 +113,7 @@ for (const engine of engines) {
 
     test('a message that was written before the restore counts as older than the first callback', async () => {
       await using stage = await setUp()
-      const callbacks = new FirstCallbackStore(stage.database, () => stage.epoch)
+      const callbacks = new FirstCallbackStore(stage.database, () => nodeHold(stage.epoch))
       await callbacks.note('desk', 5)
       await stage.restored.prepare(now)
       assert.equal(await callbacks.find('desk'), now)
@@ -119,7 +124,7 @@ for (const engine of engines) {
       const { database, epoch, restored } = stage
       const job = { type: 'history_all', instance: 'shop', params: '{}', created_at: 1 } as const
       const place = { destination: 'd', conversationId: 5, instance: 'shop', chat: 'c' }
-      await new ImportMarks(database).begin(epoch, place, { isHistory: true, now: 1 })
+      await new ImportMarks(database).begin(holdOf('shop', epoch), place, { isHistory: true, now: 1 })
       for (const status of ['pending', 'running', 'completed'] as const) {
         await database.write(database.query.insertInto('jobs').values({ id: status, status, ...job }))
       }
@@ -162,7 +167,7 @@ for (const engine of engines) {
     test('a process that lost the lease prepares nothing', async () => {
       await using stage = await setUp()
       await stage.accept('r1', madeAt)
-      const stale = new RestoredStore(stage.database, () => stage.epoch + 1)
+      const stale = new RestoredStore(stage.database, () => nodeHold(stage.epoch + 1))
       assert.equal(await stale.prepare(now), undefined)
       assert.equal((await stage.row('r1')).status, 'pending')
     })

@@ -9,6 +9,7 @@ import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
 import { RetryStore } from '../../src/storage/stores/messages/retry-store.ts'
 import { ShownStore } from '../../src/storage/stores/messages/shown-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const place = { instance: 'shop', destination: 'https://desk|1|1' }
 const callback = { ...place, kind: 'message_created', eventId: 70 }
@@ -29,10 +30,14 @@ for (const engine of engines) {
     await using stack = new AsyncDisposableStack()
     const { database } = stack.use(await newDatabase(engine, [Buffer.alloc(32, 1)]))
     const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
-    const outbox = new OutboxStore(database, () => epoch)
-    const transitions = new OutboxTransitions(database, () => epoch)
-    const retries = new RetryStore(database, () => epoch)
-    const shown = new ShownStore(database, () => epoch)
+    const outbox = new OutboxStore(
+      database,
+      (instance) => holdOf(instance, epoch),
+      () => nodeHold(epoch),
+    )
+    const transitions = new OutboxTransitions(database, (instance) => holdOf(instance, epoch))
+    const retries = new RetryStore(database, (instance) => holdOf(instance, epoch))
+    const shown = new ShownStore(database, (instance) => holdOf(instance, epoch))
     const stored = async (id = 'a'): Promise<OutboxRow> => {
       const row = await outbox.find(id)
       assert.ok(row)
@@ -76,7 +81,7 @@ for (const engine of engines) {
       assert.equal(await retries.keepChange({ row: sample, callback, reason: null }, ask), true)
       assert.equal(await retries.keepChange({ row: { ...sample, id: 'b' }, callback, reason: null }, ask), false)
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'duplicate')
-      await retries.discard('a')
+      await retries.discard('shop', 'a')
       assert.equal(await outbox.find('a'), undefined)
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'accepted')
     })
@@ -97,7 +102,7 @@ for (const engine of engines) {
       const row = { ...sample, chatId: '', remoteJid: '' }
       assert.equal(await retries.keepChange({ row, callback: null, reason: 'no recipient' }, ask), true)
       assert.equal(await retries.retry(await stored(), [], atOnce, 5000), false)
-      await retries.discard('a')
+      await retries.discard('shop', 'a')
       assert.equal((await stored()).reason, 'no recipient', 'a row with a reason is not discarded')
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'accepted', 'its callback is open')
     })

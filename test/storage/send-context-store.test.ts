@@ -6,6 +6,7 @@ import { callbackColumns } from '../../src/storage/stores/messages/settled-callb
 import { SendContextStore } from '../../src/storage/stores/messages/send-context-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
+import { holdOf } from '../harness/holds.ts'
 
 const destination = 'https://desk|1|1'
 const key = { instance: 'shop', chatId: 'p1', destination, conversationId: 7, callback: null }
@@ -15,7 +16,7 @@ for (const engine of engines) {
     await using stack = new AsyncDisposableStack()
     const { database } = stack.use(await newDatabase(engine))
     const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
-    const sent = new SentMessageStore(database, () => epoch)
+    const sent = new SentMessageStore(database, (instance) => holdOf(instance, epoch))
     const clock = new ManualClock()
     const contexts = new SendContextStore(database, clock)
     let rows = 0
@@ -79,6 +80,7 @@ for (const engine of engines) {
         ['m1', 'm2'],
       )
       await sent.markRead(
+        'shop',
         unread.map(({ id }) => id),
         5,
       )
@@ -157,6 +159,7 @@ for (const engine of engines) {
       const readAll = async () => {
         const { messages: unread } = await sent.unread(destination, 7, 10, 100)
         await sent.markRead(
+          'shop',
           unread.map(({ id }) => id),
           5,
         )
@@ -200,7 +203,7 @@ for (const engine of engines) {
       await using stage = await setUp()
       const { contexts, sent, heard } = stage
       await heard('200000000000001@lid', 1)
-      await sent.markRead(['m1'], 5)
+      await sent.markRead('shop', ['m1'], 5)
       const other = { ...key, instance: 'shop 2' }
       for (const each of [key, other]) await contexts.read(each)
       await heard('200000000000001@lid', 2, { message_id: null })

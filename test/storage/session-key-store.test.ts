@@ -5,6 +5,7 @@ import { JournalStore } from '../../src/storage/stores/messages/journal-store.ts
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { holdOf, nodeHold } from '../harness/holds.ts'
 
 async function storeWithLease(database: Database): Promise<SessionKeyStore> {
   await new LeaseStore(database).acquire('me', 60_000)
@@ -16,11 +17,11 @@ for (const engine of engines) {
     test('keys are saved, replaced and removed in one go', async () => {
       await using opened = await newDatabase(engine, [Buffer.alloc(32, 1)])
       const keys = await storeWithLease(opened.database)
-      await keys.save(1, 's', [
+      await keys.save(holdOf('a'), 's', [
         { kind: 'session', id: 'a', value: Buffer.from('one') },
         { kind: 'session', id: 'b', value: Buffer.from('two') },
       ])
-      await keys.save(1, 's', [
+      await keys.save(holdOf('a'), 's', [
         { kind: 'session', id: 'a', value: Buffer.from('three') },
         { kind: 'session', id: 'b', value: null },
       ])
@@ -34,7 +35,7 @@ for (const engine of engines) {
     test('sessions and kinds do not see each other', async () => {
       await using opened = await newDatabase(engine)
       const keys = await storeWithLease(opened.database)
-      await keys.save(1, 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
+      await keys.save(holdOf('a'), 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
       assert.deepEqual(await keys.load('other', 'session', ['a']), [])
       assert.deepEqual(await keys.load('s', 'pre-key', ['a']), [])
       assert.deepEqual(await keys.load('s', 'session', []), [])
@@ -44,12 +45,12 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine, [Buffer.alloc(32, 1)])
       const keys = await storeWithLease(opened.database)
       const value = Buffer.from('x')
-      await keys.save(1, 's', [
+      await keys.save(holdOf('a'), 's', [
         { kind: 'chat-timer', id: 'a', value },
         { kind: 'chat-timer', id: 'b', value },
         { kind: 'session', id: 'c', value },
       ])
-      await keys.save(1, 'other', [{ kind: 'chat-timer', id: 'd', value }])
+      await keys.save(holdOf('a'), 'other', [{ kind: 'chat-timer', id: 'd', value }])
       assert.deepEqual((await keys.idsOf('s', 'chat-timer')).toSorted(), ['a', 'b'])
       assert.deepEqual(await keys.idsOf('nobody', 'chat-timer'), [])
     })
@@ -57,13 +58,13 @@ for (const engine of engines) {
     test('an owner whose epoch is over writes nothing', async () => {
       await using opened = await newDatabase(engine)
       const keys = await storeWithLease(opened.database)
-      await keys.save(1, 's', [{ kind: 'session', id: 'a', value: Buffer.from('mine') }])
+      await keys.save(holdOf('a'), 's', [{ kind: 'session', id: 'a', value: Buffer.from('mine') }])
       const leases = new LeaseStore(opened.database)
       await leases.release('me', 1)
       await leases.acquire('somebody else', 60_000)
-      const late = keys.save(1, 's', [{ kind: 'session', id: 'a', value: Buffer.from('stale') }])
+      const late = keys.save(holdOf('a'), 's', [{ kind: 'session', id: 'a', value: Buffer.from('stale') }])
       await assert.rejects(late, { name: 'StorageError', failure: 'expectation' })
-      await assert.rejects(keys.dropSession(1, 's'), { failure: 'expectation' })
+      await assert.rejects(keys.dropSession(holdOf('a'), 's'), { failure: 'expectation' })
       const [kept] = await keys.load('s', 'session', ['a'])
       assert.equal(Buffer.from(kept?.value ?? []).toString(), 'mine')
     })
@@ -71,9 +72,9 @@ for (const engine of engines) {
     test('a dropped session leaves no key behind', async () => {
       await using opened = await newDatabase(engine)
       const keys = await storeWithLease(opened.database)
-      await keys.save(1, 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
-      await keys.save(1, 't', [{ kind: 'session', id: 'a', value: Buffer.from('y') }])
-      await keys.dropSession(1, 's')
+      await keys.save(holdOf('a'), 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
+      await keys.save(holdOf('a'), 't', [{ kind: 'session', id: 'a', value: Buffer.from('y') }])
+      await keys.dropSession(holdOf('a'), 's')
       assert.deepEqual(await keys.load('s', 'session', ['a']), [])
       assert.equal((await keys.load('t', 'session', ['a'])).length, 1)
     })
@@ -84,7 +85,7 @@ for (const engine of engines) {
       const keys = await storeWithLease(database)
       const journal = new JournalStore(database)
       const names = Array.from({ length: 2500 }, (_, index) => `e${index}`)
-      await keys.save(1, 's', [
+      await keys.save(holdOf('a'), 's', [
         { kind: 'creds', id: 'creds', value: Buffer.from('x') },
         ...names.map((id) => ({ kind: 'session', id, value: Buffer.from('x') })),
       ])
@@ -97,12 +98,12 @@ for (const engine of engines) {
         removed.push(...counts.slice(1))
         return counts
       }
-      await keys.dropSession(1, 's')
+      await keys.dropSession(holdOf('a'), 's')
       assert.deepEqual(removed, [1, 0, 1000, 1000, 500, 1000, 1000, 500])
       assert.deepEqual(await keys.load('s', 'session', ['e0']), [])
       assert.equal(await journal.wasOpened('s', 'e2499'), false)
       removed.splice(0)
-      assert.equal(await journal.prune(1, 10), 2500)
+      assert.equal(await journal.prune(nodeHold(), 10), 2500)
       assert.deepEqual(removed, [1000, 1000, 500])
       assert.equal(await journal.wasOpened('t', 'new'), true)
     })

@@ -15,6 +15,7 @@ import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { takeOverRows } from '../../src/storage/stores/take-over-rows.ts'
 import { engines, newLocation } from '../harness/databases.ts'
 import { silentLog } from '../harness/logs.ts'
+import { nodeHold } from '../harness/holds.ts'
 
 const desk = 'https://desk|1|1'
 const before = migrations.filter(({ version }) => version < 10)
@@ -153,7 +154,7 @@ for (const engine of engines) {
       await using place = await newLocation(engine)
       await createOld(place.location)
       await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
-      await takeOverRows(database, await takeLease(database))
+      await takeOverRows(database, nodeHold(await takeLease(database)))
       assert.deepEqual(await chatsOf(database), [
         [5, 'n0', 'p1', 10, 15],
         [6, 'n1', 'q1', 0, 0],
@@ -185,7 +186,7 @@ for (const engine of engines) {
       await createOld(place.location)
       await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
       await run(place.location, storedMeanwhile)
-      await takeOverRows(database, await takeLease(database))
+      await takeOverRows(database, nodeHold(await takeLease(database)))
       assert.deepEqual((await callbacksOf(database)).slice(0, 1), [[desk, 70, 'first']])
       assert.deepEqual((await callbacksOf(database)).slice(-2), [
         [desk, 80, 'x accepted'],
@@ -207,14 +208,14 @@ for (const engine of engines) {
       await using place = await newLocation(engine)
       await createOld(place.location)
       await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
-      await takeOverRows(database, await takeLease(database))
+      await takeOverRows(database, nodeHold(await takeLease(database)))
       const unsure = database.query.updateTable('outbox').set({ shown: 'unsure' }).where('id', '=', 'sent')
       await database.write(unsure)
-      await takeOverRows(database, await takeLease(database))
+      await takeOverRows(database, nodeHold(await takeLease(database)))
       assert.deepEqual(await shownOf(database, (id) => id === 'sent'), [['sent', 'unsure', null, null]])
       // A process of the earlier build that stood by has owned the accounts in between.
       await takeLease(database)
-      await takeOverRows(database, await takeLease(database))
+      await takeOverRows(database, nodeHold(await takeLease(database)))
       assert.deepEqual(await shownOf(database, (id) => id === 'sent'), [['sent', 'sent', null, null]])
     })
 
@@ -224,7 +225,7 @@ for (const engine of engines) {
       await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
       const stale = await takeLease(database)
       await takeLease(database)
-      await assert.rejects(takeOverRows(database, stale), { name: 'StorageError', failure: 'expectation' })
+      await assert.rejects(takeOverRows(database, nodeHold(stale)), { name: 'StorageError', failure: 'expectation' })
       assert.deepEqual(await callbacksOf(database), [])
     })
   })

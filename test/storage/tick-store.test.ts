@@ -39,10 +39,10 @@ for (const engine of engines) {
       const { ticks, map, due, reported } = stage
       await map('w1')
       assert.deepEqual([await reported(), await due(9000)], [[['w1', null, null]], []])
-      await ticks.report({ delivered: ['w1'], read: none }, 2000)
+      await ticks.report('shop', { delivered: ['w1'], read: none }, 2000)
       assert.deepEqual([await reported(), await due(1999), await due(2000)], [[['w1', 'delivered', null]], [], [6]])
-      await ticks.report({ delivered: none, read: ['w1'] }, 3000)
-      await ticks.report({ delivered: ['w1'], read: none }, 4000)
+      await ticks.report('shop', { delivered: none, read: ['w1'] }, 3000)
+      await ticks.report('shop', { delivered: ['w1'], read: none }, 4000)
       const { parts } = await ticks.message(destination, 6)
       assert.deepEqual(parts, [{ id: 'w1', reported: 'read', reportedAt: 3000, ticked: null, tickAt: 3000 }])
     })
@@ -51,13 +51,13 @@ for (const engine of engines) {
       await using stage = await setUp()
       const { ticks, map, due, reported } = stage
       await map('w1')
-      await ticks.report({ delivered: ['w1'], read: none }, 2000)
+      await ticks.report('shop', { delivered: ['w1'], read: none }, 2000)
       const { parts } = await ticks.message(destination, 6)
-      await ticks.report({ delivered: none, read: ['w1'] }, 2000)
-      await ticks.ticked({ destination, messageId: 6 }, parts, 'delivered', 9000)
+      await ticks.report('shop', { delivered: none, read: ['w1'] }, 2000)
+      await ticks.ticked({ instance: 'shop', destination, messageId: 6 }, parts, 'delivered', 9000)
       assert.deepEqual(await due(2000), [6])
       const { parts: later } = await ticks.message(destination, 6)
-      await ticks.ticked({ destination, messageId: 6 }, later, 'read', 9000)
+      await ticks.ticked({ instance: 'shop', destination, messageId: 6 }, later, 'read', 9000)
       assert.deepEqual([await due(9000), await reported()], [[], [['w1', 'read', 'read']]])
     })
 
@@ -68,13 +68,14 @@ for (const engine of engines) {
       for (const id of ['first', 'second']) {
         const messageId = id === 'first' ? 6 : 7
         await outbox.enqueue(sampleOutboxRow(id, { destination, messageId }), null)
-        await transitions.claim(id, 1000, [], 'j')
+        await transitions.claim('shop', id, 1000, [], 'j')
         await transitions.markSent({ id, instance: 'shop' }, [], 1000, [])
         await map(`w-${id}`, { messageId })
       }
-      await shown.planLook('second', 3000)
+      await shown.planLook('shop', 'second', 3000)
       const parts = [{ id: 'w', reported: 'read' as const, reportedAt: 1000, ticked: null, tickAt: 1000 }]
-      for (const messageId of [6, 7]) await ticks.ticked({ destination, messageId }, parts, 'read', 9000)
+      for (const messageId of [6, 7])
+        await ticks.ticked({ instance: 'shop', destination, messageId }, parts, 'read', 9000)
       const lookAt = async (id: string) => (await outbox.find(id))?.lookAt
       assert.deepEqual([await lookAt('first'), await lookAt('second')], [9000, 9000])
     })
@@ -88,7 +89,7 @@ for (const engine of engines) {
       assert.equal(await isSent(), true)
       await outbox.enqueue(sampleOutboxRow('row', { destination, messageId: 6 }), null)
       assert.equal(await isSent(), false)
-      await transitions.claim('row', 1000, [], 'j')
+      await transitions.claim('shop', 'row', 1000, [], 'j')
       await transitions.markSent({ id: 'row', instance: 'shop' }, [], 1000, [])
       assert.equal(await isSent(), true)
     })
@@ -99,11 +100,11 @@ for (const engine of engines) {
       await map('w1', { messageId: 1, conversationId: 5 })
       await map('w2', { messageId: 2, conversationId: 6 })
       await map('w3', { messageId: 3, destination: 'other' })
-      await ticks.report({ delivered: none, read: ['w1', 'w2', 'w3'] }, 2000)
+      await ticks.report('shop', { delivered: none, read: ['w1', 'w2', 'w3'] }, 2000)
       assert.deepEqual(await due(2000, ['other']), [1, 2])
-      await ticks.postpone({ destination, conversationId: 5 }, 2000, 62_000)
+      await ticks.postpone('shop', { destination, conversationId: 5 }, 2000, 62_000)
       assert.deepEqual((await due(2000)).toSorted(), [2, 3])
-      await ticks.postpone({ destination }, 2000, 32_000)
+      await ticks.postpone('shop', { destination }, 2000, 32_000)
       assert.deepEqual([await due(2000), await due(32_000)], [[3], [3, 2]])
     })
 
@@ -112,7 +113,7 @@ for (const engine of engines) {
       const { ticks, map, stores } = stage
       const ids = Array.from({ length: 1200 }, (_, n) => `w${n}`)
       await Promise.all(ids.map((id, n) => map(id, { messageId: n + 1 })))
-      await ticks.report({ delivered: none, read: ids }, 2000)
+      await ticks.report('shop', { delivered: none, read: ids }, 2000)
       assert.equal((await ticks.due(2000, 5000, [])).length, 1200)
       const found = await ticks.find('shop', ids)
       assert.equal(found.filter(({ reported }) => reported === 'read').length, 1200)

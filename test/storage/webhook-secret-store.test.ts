@@ -7,8 +7,8 @@ import { noteKeys, refuseUnreadableSecrets } from '../../src/storage/stores/key-
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { engines, newDatabase, newLocation } from '../harness/databases.ts'
 import { silentLog } from '../harness/logs.ts'
+import { holds, nodeHold } from '../harness/holds.ts'
 
-const epoch = () => 1
 const key = Buffer.alloc(32, 1)
 const otherKey = Buffer.alloc(32, 2)
 
@@ -17,7 +17,7 @@ for (const engine of engines) {
     test('a secret is found, replaced and removed; other destinations keep theirs', async () => {
       await using opened = await newDatabase(engine)
       await new LeaseStore(opened.database).acquire('me', 60_000)
-      const store = new WebhookSecretStore(opened.database, epoch)
+      const store = new WebhookSecretStore(opened.database, holds.nodeHold)
       assert.equal(await store.find('here'), undefined)
       await store.put('here', 'one')
       await store.put('there', 'other')
@@ -31,14 +31,17 @@ for (const engine of engines) {
     test('a place without an identified inbox has the secrets of inboxes with the same ids at other addresses', async () => {
       await using opened = await newDatabase(engine)
       await new LeaseStore(opened.database).acquire('me', 60_000)
-      const store = new WebhookSecretStore(opened.database, epoch)
+      const store = new WebhookSecretStore(opened.database, holds.nodeHold)
       const old = 'https://old.example'
       for (const place of [`${old}|1|7`, `${old}|1|7|other`, `${old}|1|17`, `${old}|11|7`, `${old}|1|70`]) {
         await store.put(place, `of ${place}`)
       }
       const here = 'https://new.example|1|7'
       assert.deepEqual((await store.findElsewhere(here)).sort(), [`of ${old}|1|7`, `of ${old}|1|7|other`])
-      await new DestinationStore(opened.database, epoch).identify(here, 'identifier of an inbox that signs nothing')
+      await new DestinationStore(opened.database, holds.nodeHold).identify(
+        here,
+        'identifier of an inbox that signs nothing',
+      )
       assert.deepEqual(await store.findElsewhere(here), [])
     })
 
@@ -46,8 +49,8 @@ for (const engine of engines) {
       await using place = await newLocation(engine)
       await using database = await openDatabase({ location: place.location, encryptionKeys: [key], log: silentLog })
       await new LeaseStore(database).acquire('me', 60_000)
-      const store = new WebhookSecretStore(database, epoch)
-      const destinations = new DestinationStore(database, epoch)
+      const store = new WebhookSecretStore(database, holds.nodeHold)
+      const destinations = new DestinationStore(database, holds.nodeHold)
       await destinations.identify('first place', 'identifier')
       await store.put('second place', 'canary-secret')
       const raw = await database.read(database.query.selectFrom('webhook_secrets').selectAll())
@@ -66,8 +69,8 @@ for (const engine of engines) {
         await refuseUnreadableSecrets(database, keys)
         const leases = new LeaseStore(database)
         const held = (await leases.acquire('test', 60_000)) ?? assert.fail('the lease is taken')
-        await noteKeys(database, held, keys)
-        await work(new WebhookSecretStore(database, () => held))
+        await noteKeys(database, nodeHold(held), keys)
+        await work(new WebhookSecretStore(database, () => nodeHold(held)))
         await leases.release('test', held)
       }
       await withKeys([key], (store) => store.put('here', 'secret'))

@@ -52,6 +52,11 @@ export class StanzaLog {
     return this.#entries.waitFor(`<${tag}> from a client`, isIt, timeoutMs)
   }
 
+  /** The listener hears every stanza from now on, until the returned function is called. The log must not be off. */
+  subscribe(listener: (one: LoggedStanza) => void): () => void {
+    return this.#entries.subscribe(listener)
+  }
+
   complain(problem: string): void {
     this.#problems.push(problem)
   }

@@ -6,6 +6,7 @@ import { ContactTakeOver } from '../../adoption/adopt-contact.ts'
 import { HelpdeskQuestions } from '../../adoption/helpdesk-questions.ts'
 import { MessageAdoption } from '../../adoption/adopt-messages.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import { HelpdeskAttempts } from '../../jobs/helpdesk-attempts.ts'
 import type { HelpdeskPace } from '../../jobs/helpdesk-pace.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
@@ -21,7 +22,7 @@ type Inbound = Pick<InboundSet, 'people' | 'conversations' | 'destinations'>
 
 type Parts = {
   database: Database
-  epoch: () => number
+  holds: Holds
   idFloorMs: () => number
   inbound: Inbound
   settingsOf: SettingsOf
@@ -30,16 +31,16 @@ type Parts = {
 
 /** The runner of the jobs of the type `adopt`. */
 export function createAdoptRun({ config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>, parts: Parts): AdoptRun {
-  const { database, epoch, idFloorMs, settingsOf, pace } = parts
+  const { database, holds, idFloorMs, settingsOf, pace } = parts
   const { people, conversations, destinations } = parts.inbound
   const questions = new HelpdeskQuestions({ pace, attempts: new HelpdeskAttempts({ destinations, clock, log }) })
   const messages = new MessageAdoption({
-    ...{ epoch, clock, rememberedMs: config.inbound.messageMapTtl, newId: createRowIds(clock, idFloorMs) },
+    ...{ ...holds, clock, rememberedMs: config.inbound.messageMapTtl, newId: createRowIds(clock, idFloorMs) },
     map: new MessageMapStore(database),
     store: new AdoptedMessageStore(database),
   })
   const contacts = new ContactTakeOver({
-    ...{ people, conversations, messages, epoch, contacts: new ContactStore(database) },
+    ...{ people, conversations, messages, ...holds, contacts: new ContactStore(database) },
     modeOf: (instance) => settingsOf(instance).conversationMode,
   })
   return new AdoptRun({ questions, contacts, clock, log })

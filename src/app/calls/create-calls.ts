@@ -7,6 +7,7 @@ import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { DirectAnswer } from '../../bridge/outbound/accept/send-answer.ts'
 import type { DirectMessages } from '../../bridge/outbound/direct/direct-messages.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import { firstSweepMs, Ticker } from '../../lib/ticker.ts'
@@ -17,7 +18,7 @@ import type { Base } from '../base.ts'
 type Parts = {
   settingsOf: SettingsOf
   database: Database
-  epoch: () => number
+  holds: Holds
   instances: Pick<InstanceRegistry, 'find'>
   metrics: Pick<Metrics, 'callRejections'>
   /** Created after this room. */
@@ -28,8 +29,8 @@ const textsMs = 5000
 const pruneMs = 3_600_000
 
 export function createCalls({ config, clock, log, stack }: Base, parts: Parts) {
-  const { settingsOf, database, epoch, instances, metrics, direct } = parts
-  const store = new RejectedCallStore(database, epoch)
+  const { settingsOf, database, holds, instances, metrics, direct } = parts
+  const store = new RejectedCallStore(database, holds.holdOf, holds.nodeHold)
   const text = config.inbound.rejectCallsText.trim()
   const texts = new CallTexts({
     store,

@@ -4,6 +4,7 @@ import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Downstream } from '../../core/downstream.ts'
 import { installationAt } from '../../core/helpdesk/helpdesk-database.ts'
 import type { HelpdeskDatabase } from '../../core/helpdesk/helpdesk-database.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import { DateWorker } from '../../history/dates/date-worker.ts'
 import { TimeHeads } from '../../history/dates/time-heads.ts'
 import type { PastDates } from '../../history/posting/past-message.ts'
@@ -18,7 +19,7 @@ import type { Base } from '../base.ts'
 type Parts = {
   settingsOf: SettingsOf
   database: Database
-  epoch: () => number
+  holds: Holds
   downstream: Downstream
   /** Null without DOWNSTREAM_DB_URL. */
   helpdeskDatabase: HelpdeskDatabase | null
@@ -39,13 +40,13 @@ export type DateSet = {
 const everyMs = 30_000
 
 export function createDates({ config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>, parts: Parts): DateSet {
-  const { settingsOf, database, epoch, downstream, helpdeskDatabase } = parts
+  const { settingsOf, database, holds, downstream, helpdeskDatabase } = parts
   const heads = new TimeHeads({ database: helpdeskDatabase, downstream, clock })
   const headOf: PastDates['headOf'] = ({ instance, destination, at }) =>
     heads.headOf(destination, at, settingsOf(instance).locale)
   const { baseUrl } = config.downstream
   if (helpdeskDatabase === null || baseUrl === null) return { dates: { headOf, stepsOf: () => [] }, workers: [] }
-  const store = new MessageDateStore(database, epoch)
+  const store = new MessageDateStore(database, holds.nodeHold)
   const installation = installationAt(baseUrl)
   const worker = new DateWorker({ database: helpdeskDatabase, installation, store, clock, log })
   const stepsOf = (posted: Posted) =>

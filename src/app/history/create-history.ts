@@ -4,6 +4,7 @@ import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { HistoryReception } from '../../core/history/past-events.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import type { People } from '../../bridge/people/people.ts'
 import { HistoryImports } from '../../history/requests/history-imports.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
@@ -18,7 +19,7 @@ import { createKept } from './create-kept.ts'
 type Parts = {
   settingsOf: SettingsOf
   database: Database
-  epoch: () => number
+  holds: Holds
   idFloorMs: () => number
   instances: Pick<InstanceRegistry, 'find'>
   people: People

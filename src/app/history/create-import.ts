@@ -8,6 +8,7 @@ import type { People } from '../../bridge/people/people.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import { AbandonedImports } from '../../history/import/abandoned-imports.ts'
 import { PhoneQuestions } from '../../history/import/ask-phone.ts'
 import { ConversationChoice } from '../../history/import/choose-conversation.ts'
@@ -34,7 +35,7 @@ import type { Base } from '../base.ts'
 export type ImportParts = {
   settingsOf: SettingsOf
   database: Database
-  epoch: () => number
+  holds: Holds
   people: People
   contexts: EventContexts
   opener: ConversationOpener
@@ -55,17 +56,17 @@ export type ImportParts = {
 const abandonedMs = 10_000
 
 export function createImport({ config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>, parts: ImportParts) {
-  const { database, epoch, people, contexts, destinations, lateCommitMs, count } = parts
+  const { database, holds, people, contexts, destinations, lateCommitMs, count } = parts
   const stores = createStores(parts)
   const { history, bridged, imports, marks } = stores
   const pace = new ImportPace({ clock, ratePerSec: config.history.ratePerSec, isBusy: parts.isBusy })
   const attempts = new HelpdeskAttempts({ destinations, clock, log })
   const places = createPlaces({ clock }, parts, stores, pace)
-  const ending = new ChatEnding({ attempts, places, history, imports, marks, epoch, clock, log })
+  const ending = new ChatEnding({ attempts, places, history, imports, marks, ...holds, clock, log })
   const onRefused = (instance: InstanceName) => {
     count(instance, 'ds_error')
   }
-  const rows = new RowImport({ attempts, places, poster: parts.poster, history, epoch, onRefused, log })
+  const rows = new RowImport({ attempts, places, poster: parts.poster, history, ...holds, onRefused, log })
   const map = new MessageMapStore(database)
   const phone = new PhoneQuestions({ history, map, imports, sessionOf: parts.sessionOf, clock, log })
   const onUnanswered = (instance: InstanceName) => {
@@ -75,7 +76,7 @@ export function createImport({ config, clock, log }: Pick<Base, 'config' | 'cloc
   const planning = { history, bridged, people, isIgnored: createIgnoredChats(parts.settingsOf) }
   const chatsAtOnce = chatsFor(config.history.ratePerSec)
   const runner = new ImportRun({ imports, history, planning, chats, pace, clock, chatsAtOnce })
-  const jobs = new JobStore(database, epoch)
+  const jobs = new JobStore(database, holds.holdOf, holds.nodeHold)
   const abandoned = new AbandonedImports({
     ...{ contexts, imports, jobs, ending, destinations, clock, log, lateCommitMs },
   })
@@ -83,11 +84,11 @@ export function createImport({ config, clock, log }: Pick<Base, 'config' | 'cloc
   return { runner, workers: [new Ticker({ name: 'abandoned-imports', everyMs: abandonedMs, work, clock, log })] }
 }
 
-function createStores({ database, epoch }: ImportParts) {
+function createStores({ database, holds }: ImportParts) {
   return {
     history: new HistoryStore(database),
     bridged: new BridgedStore(database),
-    imports: new ImportStore(database, epoch),
+    imports: new ImportStore(database, holds.holdOf),
     marks: new ImportMarks(database),
     contacts: new ContactStore(database),
   }
@@ -95,12 +96,12 @@ function createStores({ database, epoch }: ImportParts) {
 
 function createPlaces(
   { clock }: Pick<Base, 'clock'>,
-  { opener, pairedAtOf, lateCommitMs, notes, epoch }: ImportParts,
+  { opener, pairedAtOf, lateCommitMs, notes, holds }: ImportParts,
   { contacts, bridged, imports, marks }: ReturnType<typeof createStores>,
   pace: ImportPace,
 ): ImportPlaces {
   const choice = new ConversationChoice({ contacts, opener, bridged, imports, pairedAtOf, clock, lateCommitMs })
-  return new ImportPlaces({ choice, imports, bridged, marks, notes, pace, epoch, clock })
+  return new ImportPlaces({ choice, imports, bridged, marks, notes, pace, ...holds, clock })
 }
 
 /** A conversation gets at most three messages per second, so one chat alone does not use the whole rate. */

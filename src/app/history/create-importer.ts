@@ -6,6 +6,7 @@ import type { HelpdeskDatabase } from '../../core/helpdesk/helpdesk-database.ts'
 import { historyDisabledSentence } from '../../core/history/history-disabled.ts'
 import type { HistoryJob } from '../../core/jobs/job.ts'
 import type { JobRunner } from '../../core/jobs/job-runner.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { JobRunners } from '../../jobs/job-runners.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
@@ -21,7 +22,7 @@ import { createPosting } from './create-posting.ts'
 type Parts = {
   settingsOf: SettingsOf
   database: Database
-  epoch: () => number
+  holds: Holds
   instances: Pick<InstanceRegistry, 'find'>
   inbound: Pick<InboundSet, 'people' | 'contexts' | 'opener' | 'destinations' | 'posting'>
   downstream: Downstream
@@ -37,11 +38,11 @@ type Parts = {
 export type Importer = { runners: JobRunners; workers: readonly Ticker[] }
 
 export function createImporter(base: Base, parts: Parts): Importer {
-  const { settingsOf, database, epoch, instances, inbound, downstream, metrics } = parts
+  const { settingsOf, database, holds, instances, inbound, downstream, metrics } = parts
   const { people, contexts, opener, destinations, posting } = inbound
   const { dates, workers } = createDates(base, parts)
   const lateCommitMs = parts.lateCommitMs ?? downstream.limits.lateCommitMs
-  const shared = { settingsOf, database, epoch, people, contexts, lateCommitMs }
+  const shared = { settingsOf, database, holds, people, contexts, lateCommitMs }
   const { poster, notes } = createPosting(base, {
     ...{ ...shared, posting, dates, metrics },
     contactOf: (spec, target) => opener.contactOf(spec, target),

@@ -4,6 +4,7 @@ import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { People } from '../../bridge/people/people.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import { HistoryPruner } from '../../history/kept/history-pruner.ts'
 import { KeptHistory } from '../../history/kept/kept-history.ts'
 import { PairingImport } from '../../history/kept/pairing-import.ts'
@@ -18,7 +19,7 @@ import type { Base } from '../base.ts'
 type Parts = {
   settingsOf: SettingsOf
   database: Database
-  epoch: () => number
+  holds: Holds
   idFloorMs: () => number
   people: People
   jobs: PairingJobs
@@ -29,7 +30,7 @@ type Parts = {
 const pruneMs = 3_600_000
 
 export function createKept({ config, clock, log }: Base, parts: Parts) {
-  const { settingsOf, database, epoch, idFloorMs, people, jobs, daysOf } = parts
+  const { settingsOf, database, holds, idFloorMs, people, jobs, daysOf } = parts
   const store = new HistoryStore(database)
   const pairing = new PairingImport({ jobs, daysOf, clock })
   const kept = new KeptHistory({
@@ -38,11 +39,11 @@ export function createKept({ config, clock, log }: Base, parts: Parts) {
     people,
     pairing,
     isIgnored: createIgnoredChats(settingsOf),
-    epoch,
+    ...holds,
     newId: createRowIds(clock, idFloorMs),
     clock,
   })
-  const pruner = new HistoryPruner({ store: new HistoryRemoval(database), epoch, clock })
+  const pruner = new HistoryPruner({ store: new HistoryRemoval(database), ...holds, clock })
   const work = () => pruner.run()
   return {
     store,

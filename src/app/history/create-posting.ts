@@ -14,6 +14,7 @@ import { PastSearch } from '../../history/posting/past-search.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { Contact, ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import type { Database } from '../../storage/database.ts'
 import { FencedWriter } from '../../storage/stores/fenced-writer.ts'
@@ -26,7 +27,7 @@ import type { InboundSet } from '../inbound/create-inbound.ts'
 type Parts = {
   settingsOf: SettingsOf
   database: Database
-  epoch: () => number
+  holds: Holds
   people: People
   contexts: EventContexts
   /** The contact of a chat, which is created when there is none. */
@@ -44,17 +45,17 @@ export function createPosting(
   { config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>,
   parts: Parts,
 ): PostingSet {
-  const { settingsOf, database, epoch, people, contexts, contactOf, dates, metrics, lateCommitMs } = parts
+  const { settingsOf, database, holds, people, contexts, contactOf, dates, metrics, lateCommitMs } = parts
   const { composer, files, poster } = parts.posting
   const { mediaMaxBytes } = config.inbound
   const count = (instance: InstanceName, result: PastResult) => {
     metrics.realtimeEvents.inc({ feature: 'history_import', result, instance })
   }
   const search = new PastSearch({ contactOf, contacts: new ContactStore(database), clock })
-  const writer = new FencedWriter(database, epoch)
-  const correctDate = async (posted: DatedPost) => {
+  const writer = new FencedWriter(database, holds.holdOf)
+  const correctDate = async (instance: InstanceName, posted: DatedPost) => {
     const steps = dates.stepsOf(posted)
-    if (steps.length > 0) await writer.write(...steps)
+    if (steps.length > 0) await writer.write(instance, ...steps)
   }
   return {
     poster: new PastPoster({
@@ -63,7 +64,7 @@ export function createPosting(
       search,
       content: new PastContent({ files, mediaMaxBytes, log }),
       poster,
-      outcomes: new PastOutcomes({ history: new HistoryStore(database), count, epoch }),
+      outcomes: new PastOutcomes({ history: new HistoryStore(database), count, ...holds }),
       dates,
       log,
     }),

@@ -38,7 +38,7 @@ type DeliveryParts = {
 
 export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   const { stores, conversations, choices, awaited, headerHistory, metrics, newId } = own
-  const { config, clock, log, epoch, downstream, identities, traces } = parts
+  const { config, clock, log, holds, downstream, identities, traces } = parts
   const { inbox, map } = stores
   const { contexts, directory } = conversations
   const held = new HeldDestinations({ clock, log, onChanged: parts.onHeldChanged })
@@ -51,7 +51,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   const poster = new ExactlyOncePoster({
     map,
     gate: conversations.gate,
-    epoch,
+    ...holds,
     newId,
     clock,
     log,
@@ -71,7 +71,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     lateCommitMs: lateCommitMsOf(parts),
   })
   const earlier = new EarlierMessages({ map, poster })
-  const parked = new ParkedRows({ inbox, metrics, epoch, clock, log, onCounted: parts.onCounted })
+  const parked = new ParkedRows({ inbox, metrics, ...holds, clock, log, onCounted: parts.onCounted })
   const files = createFiles(parts)
   const headers = new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock })
   const composer = createComposer(parts, map, choices)
@@ -84,7 +84,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     directory,
     content: createContent(parts, files, metrics),
     poster,
-    finisher: new RowFinisher({ inbox, metrics, epoch, traces, clock, log, onShown: parts.onShown }),
+    finisher: new RowFinisher({ inbox, metrics, ...holds, traces, clock, log, onShown: parts.onShown }),
   })
   const inboxTtlMs = config.inbound.inboxTtl
   const delivery = new EventDelivery({
@@ -98,7 +98,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
     clock,
     log,
   })
-  const lateFiles = new LateFiles({ inbox, earlier, files, poster, destinations, metrics, epoch, clock, log })
+  const lateFiles = new LateFiles({ inbox, earlier, files, poster, destinations, metrics, ...holds, clock, log })
   return { delivery, destinations, composer, poster, parked, held, files, headers, lateFiles }
 }
 

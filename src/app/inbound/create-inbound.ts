@@ -9,6 +9,7 @@ import { ContactNames } from '../../bridge/conversations/contact-names.ts'
 import { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
 import { MergeGate } from '../../bridge/conversations/merge-gate.ts'
+import { OpeningClaims } from '../../bridge/conversations/opening-claims.ts'
 import { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import { EventContexts } from '../../bridge/conversations/event-context.ts'
@@ -73,12 +74,12 @@ const lateFilesMs = 60_000
 const pruneMs = 3_600_000
 
 export function createInbound(parts: InboundParts): InboundSet {
-  const { clock, log, metrics, usage, epoch } = parts
+  const { clock, log, metrics, usage, holds } = parts
   const newId = createRowIds(clock, parts.idFloorMs)
   const stores = createStores(parts.database)
   const ownerTagOf = (instance: InstanceName) => recordOf(parts, instance)?.ownerTag ?? ''
   const inboundMetrics = new InboundMetrics({ metrics, usage, ownerTagOf })
-  const people = new People({ store: stores.people, epoch, newId, clock })
+  const people = new People({ store: stores.people, ...holds, newId, clock })
   const groups = new GroupDirectory({ sessionOf: (instance) => sessionOf(parts, instance), clock, log })
   const lostCallbacks = new LostCallbacks({ clock, log })
   const conversations = createConversations(parts, { stores, people, groups, lostCallbacks })
@@ -147,21 +148,22 @@ function createConversations(
   parts: InboundParts,
   { stores, people, groups, lostCallbacks: callbacks }: ConversationParts,
 ) {
-  const { settingsOf, clock, log, epoch } = parts
+  const { settingsOf, clock, log, holds } = parts
   const store = stores.contacts
   const gate = new MergeGate()
   const lateCommitMs = lateCommitMsOf(parts)
-  const join = new ContactJoin({ store, gate, epoch, clock, lateCommitMs })
-  const merger = new ContactMerger({ store, join, epoch, log })
-  const opener = new ConversationOpener({ store, gate, epoch, clock, settingsOf, lateCommitMs })
-  const names = new ContactNames({ store, epoch })
+  const join = new ContactJoin({ store, gate, ...holds, clock, lateCommitMs })
+  const merger = new ContactMerger({ store, join, ...holds, log })
+  const claims = new OpeningClaims({ openings: stores.openings, ...holds, clock, lateCommitMs })
+  const opener = new ConversationOpener({ store, claims, gate, ...holds, clock, settingsOf })
+  const names = new ContactNames({ store, ...holds })
   const directory = new ConversationDirectory({
     store,
     merger,
     opener,
     names,
     callbacks,
-    epoch,
+    ...holds,
     clock,
     log,
     settingsOf,
@@ -174,15 +176,15 @@ function createConversations(
   return { contexts, directory, names, opener, gate, join }
 }
 
-function createHeaderHistory({ config, clock, epoch }: InboundParts, stores: InboundStores): HeaderHistory {
+function createHeaderHistory({ config, clock, holds }: InboundParts, stores: InboundStores): HeaderHistory {
   const { retroactivePersist, retroactiveTtl, retroactiveCap } = config.sync
   const limits = { ttlMs: retroactiveTtl, perSender: retroactiveCap }
   if (!retroactivePersist) return new RememberedHeaders({ limits, clock })
-  return new StoredHeaderHistory({ store: stores.headers, limits, epoch, clock })
+  return new StoredHeaderHistory({ store: stores.headers, limits, ...holds, clock })
 }
 
-function createPruner({ config, clock, epoch }: InboundParts, { inbox, map }: InboundStores): MessagePruner {
-  return new MessagePruner({ inbox, map, epoch, clock, messageMapTtlMs: config.inbound.messageMapTtl })
+function createPruner({ config, clock, holds }: InboundParts, { inbox, map }: InboundStores): MessagePruner {
+  return new MessagePruner({ inbox, map, ...holds, clock, messageMapTtlMs: config.inbound.messageMapTtl })
 }
 
 function createWorkers(

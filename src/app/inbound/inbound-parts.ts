@@ -10,6 +10,7 @@ import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Traces } from '../../core/trace/traces.ts'
 import type { Network } from '../../core/network.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import type { Config } from '../../config/config.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
@@ -22,6 +23,7 @@ import { MessageMapStore } from '../../storage/stores/messages/message-map-store
 import { OfferStore } from '../../storage/stores/messages/offer-store.ts'
 import { HeaderStore } from '../../storage/stores/messages/header-store.ts'
 import { ContactStore } from '../../storage/stores/people/contact-store.ts'
+import { OpeningStore } from '../../storage/stores/people/opening-store.ts'
 import { PeopleStore } from '../../storage/stores/people/people-store.ts'
 
 export type InboundParts = {
@@ -30,7 +32,7 @@ export type InboundParts = {
   clock: Clock
   log: Log
   database: Database
-  epoch: () => number
+  holds: Holds
   /** No new id of a row sorts before this time. */
   idFloorMs?: () => number
   instances: Pick<InstanceRegistry, 'find' | 'list'>
@@ -61,6 +63,7 @@ export function createStores(database: Database) {
     offers: new OfferStore(database),
     headers: new HeaderStore(database),
     contacts: new ContactStore(database),
+    openings: new OpeningStore(database),
     people: new PeopleStore(database),
   }
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../../core/audit.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { Job } from '../../core/jobs/job.ts'
 import type { LiveChanges } from '../../core/live.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import { cancelJob } from '../../jobs/cancel-job.ts'
 import { HelpdeskPace } from '../../jobs/helpdesk-pace.ts'
 import type { JobRunners } from '../../jobs/job-runners.ts'
@@ -16,7 +17,7 @@ import type { Base } from '../base.ts'
 
 type Parts = {
   database: Database
-  epoch: () => number
+  holds: Holds
   idFloorMs: () => number
   runners: JobRunners
   ownerTagOf: (instance: InstanceName) => string
@@ -31,8 +32,8 @@ const keepJobsMs = 86_400_000
 const requestsPerSec = 5
 
 export function createJobs({ clock, log, stack }: Base, parts: Parts) {
-  const { database, epoch, idFloorMs, runners, ownerTagOf, live } = parts
-  const store = new JobStore(database, epoch)
+  const { database, holds, idFloorMs, runners, ownerTagOf, live } = parts
+  const store = new JobStore(database, holds.holdOf, holds.nodeHold)
   const onChanged = (job: Job) => {
     live.jobChanged(job)
   }

@@ -3,6 +3,7 @@
 import { cureOfHold } from '../../core/helpdesk/hold-cure.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { UsageCounter } from '../../core/usage.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import { toJobBody } from '../../http/jobs/job-view.ts'
 import { toOverviewRow } from '../../http/routes/observe/overview-row.ts'
@@ -49,14 +50,14 @@ export function createLive({ build, config, clock, log, stack }: Base) {
   return { hub, relay }
 }
 
-type Stored = { database: Database; epoch: () => number; idFloorMs: () => number }
+type Stored = { database: Database; holds: Holds; idFloorMs: () => number }
 
 export type LiveRecords = ReturnType<typeof createLiveRecords>
 
-export function createLiveRecords({ clock, log, stack }: Base, { database, epoch, idFloorMs }: Stored) {
+export function createLiveRecords({ clock, log, stack }: Base, { database, holds, idFloorMs }: Stored) {
   const newId = createRowIds(clock, idFloorMs)
-  const states = new StateHistory({ store: new StateChangeStore(database, epoch), newId, clock })
-  const lastMessages = new LastMessages({ store: new LastMessageStore(database, epoch), clock })
+  const states = new StateHistory({ store: new StateChangeStore(database, holds.nodeHold), newId, clock })
+  const lastMessages = new LastMessages({ store: new LastMessageStore(database, holds.nodeHold), clock })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   stack.defer(async () => {

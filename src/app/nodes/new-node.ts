@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Config } from '../../config/config.ts'
 import type { NewNode } from '../../core/nodes/node.ts'
-import { newOwnerName } from '../../instances/owner-name.ts'
+import { newOwnerName } from '../../nodes/owner-name.ts'
 
 /** Grows with every new duty of a node towards others. */
 const protocol = 1

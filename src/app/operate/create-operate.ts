@@ -17,7 +17,7 @@ export function createOperate(base: Base, rooms: Rooms, machine: Machine = thisM
   const { storage, accounts, tenants, downstream, setup, inbound } = rooms
   const { versions } = setup
   const destinations = new DestinationList({
-    ...{ instances: accounts.instances, routing: tenants.routing, tenants: tenants.store },
+    ...{ roster: accounts.roster, routing: tenants.routing, tenants: tenants.store },
     standard: config.downstream,
   })
   const backups = stack.use(

@@ -67,7 +67,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const routing = notedBy(firstCallbacks, deps.routing)
   const localeOf = (instance: InstanceName) => deps.settingsOf(instance).locale
   const webhook = new WebhookHandler({
-    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, refusals, clock, localeOf }),
+    admission: new CallbackAdmission({ instances: deps.roster, routing, clocks, refusals, clock, localeOf }),
     outbound: acceptor,
     changes,
     events: new ConversationEvents({

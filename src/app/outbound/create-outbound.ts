@@ -113,12 +113,12 @@ function createRecentSends({ clock }: OutboundDeps, { stores, sending, accounts 
 }
 
 function createParts(deps: OutboundDeps) {
-  const { database, epoch, clock, log, stack, metrics } = deps
+  const { database, holds, clock, log, stack, metrics } = deps
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const newId = createRowIds(clock, deps.idFloorMs)
-  const stores = createOutboundStores(database, epoch, clock)
-  const accounts = new SendingAccounts(deps.accounts)
+  const stores = createOutboundStores(database, holds, clock)
+  const accounts = new SendingAccounts(deps.accounts, deps.roster)
   const routes = createOutboundRoutes(deps.routing, accounts, deps.identities)
   const ownChanges = new OwnChanges({ clock })
   const startLooks = () => void looks.tick()

@@ -5,7 +5,7 @@ import type { OfferedChoices } from '../../bridge/conversations/offered-choices.
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { ActivityListener } from '../../bridge/outbound/agent-activity.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
-import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
+import type { AccountDirectory, AccountRoster } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
 import type { Config } from '../../config/config.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
@@ -14,6 +14,7 @@ import type { ConversationLabels } from '../../core/sync/labels.ts'
 import type { Traces } from '../../core/trace/traces.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import type { Usage } from '../../ledger/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -26,14 +27,17 @@ export type OutboundDeps = {
   config: Pick<Config, 'outbound' | 'storage' | 'sync'>
   settingsOf: SettingsOf
   database: Database
-  epoch: () => number
+  holds: Holds
   /** No new id of a row sorts before this time. */
   idFloorMs?: () => number
   people: People
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   choices: Pick<OfferedChoices, 'offered'>
   lostCallbacks: Pick<LostCallbacks, 'heard' | 'onFailedMessage'>
+  /** Those that this node holds. */
   accounts: AccountDirectory
+  /** All of them. */
+  roster: AccountRoster
   routing: Routing
   identities: Pick<InboxIdentities, 'isSame'>
   downstream: Downstream

@@ -1,6 +1,7 @@
 // The stores of outgoing messages.
 
 import type { Clock } from '../../lib/clock.ts'
+import type { Holds } from '../../core/nodes/hold.ts'
 import type { Database } from '../../storage/database.ts'
 import { RestrictionStore } from '../../storage/stores/accounts/restriction-store.ts'
 import { FirstCallbackStore } from '../../storage/stores/messages/first-callback-store.ts'
@@ -17,19 +18,19 @@ import { ShownStore } from '../../storage/stores/messages/shown-store.ts'
 
 export type OutboundStores = ReturnType<typeof createOutboundStores>
 
-export function createOutboundStores(database: Database, epoch: () => number, clock: Clock) {
+export function createOutboundStores(database: Database, holds: Holds, clock: Clock) {
   return {
-    outbox: new OutboxStore(database, epoch),
-    requests: new RequestKeyStore(database, epoch),
+    outbox: new OutboxStore(database, holds.holdOf, holds.nodeHold),
+    requests: new RequestKeyStore(database, holds.nodeHold),
     journal: new JournalStore(database),
-    transitions: new OutboxTransitions(database, epoch),
-    retries: new RetryStore(database, epoch),
-    shown: new ShownStore(database, epoch),
-    firstCallbacks: new FirstCallbackStore(database, epoch),
-    sent: new SentMessageStore(database, epoch),
+    transitions: new OutboxTransitions(database, holds.holdOf),
+    retries: new RetryStore(database, holds.holdOf),
+    shown: new ShownStore(database, holds.holdOf),
+    firstCallbacks: new FirstCallbackStore(database, holds.nodeHold),
+    sent: new SentMessageStore(database, holds.holdOf),
     recentSends: new RecentSendStore(database),
     contexts: new SendContextStore(database, clock),
     map: new MessageMapStore(database),
-    restrictions: new RestrictionStore(database, epoch),
+    restrictions: new RestrictionStore(database, holds.holdOf),
   }
 }

@@ -13,12 +13,12 @@ export type AvatarSet = { avatars: Avatars; resync: AvatarResync }
 
 /** Null while pictures are switched off. */
 export function createAvatars(parts: SyncParts): AvatarSet | null {
-  const { config, clock, log, database, epoch, metrics, people, sessionOf, targetOf, isBusy } = parts
+  const { config, clock, log, database, holds, metrics, people, sessionOf, targetOf, isBusy } = parts
   if (!config.sync.avatars) return null
   const ttlMs = config.sync.avatarTtl
   const contacts = new AvatarContacts({ people, contacts: new ContactStore(database) })
   const store = new ContactPictureStore(database)
-  const update = new AvatarUpdate({ targetOf, sessionOf, contacts, store, epoch, ttlMs, clock, log })
+  const update = new AvatarUpdate({ targetOf, sessionOf, contacts, store, ...holds, ttlMs, clock, log })
   const avatars = new Avatars({ update, counts: new RealtimeCounts({ metrics }), isBusy, ttlMs, clock, log })
   return { avatars, resync: new AvatarResync({ targetOf, avatars, clock }) }
 }

@@ -27,12 +27,12 @@ export type LabelSet = {
 const retryMs = 5000
 
 export function createLabels(parts: SyncParts): LabelSet {
-  const { config, clock, log, stack, database, epoch, metrics, downstream, people } = parts
+  const { config, clock, log, stack, database, holds, metrics, downstream, people } = parts
   if (!config.sync.labels) return switchedOff
   const { conversations, contexts, sessionOf, targetOf } = parts
   const counts = new RealtimeCounts({ metrics })
-  const labels = new LabelStore(database, epoch)
-  const agreements = new LabelAgreementStore(database, epoch)
+  const labels = new LabelStore(database, holds.holdOf)
+  const agreements = new LabelAgreementStore(database, holds.holdOf)
   const writes = new LabelWrites({ clock })
   const limit = new LabelLimit({ log })
   const titles = new AccountTitles({ downstream, clock, log })

@@ -14,8 +14,8 @@ import type { SyncParts } from './sync-parts.ts'
 const tickMs = 5000
 
 export function createTicks(parts: SyncParts, realtimeCounts: RealtimeCounts) {
-  const { config, clock, log, database, epoch, instances, metrics, people, ownChanges, targetOf, traces } = parts
-  const store = new TickStore(database, epoch)
+  const { config, clock, log, database, holds, instances, metrics, people, ownChanges, targetOf, traces } = parts
+  const store = new TickStore(database, holds.holdOf)
   const counts = new TickCounts({
     counts: realtimeCounts,
     onFailed: (instance) => {
@@ -30,7 +30,7 @@ export function createTicks(parts: SyncParts, realtimeCounts: RealtimeCounts) {
   const intake = new ReceiptIntake({
     settings: config.sync,
     store,
-    sent: new SentMessageStore(database, epoch),
+    sent: new SentMessageStore(database, holds.holdOf),
     people,
     counts,
     markSeen: (read) => markSeenByOwner({ store, targetOf, log }, read),

@@ -15,7 +15,7 @@ import type { InboundParts } from '../inbound/inbound-parts.ts'
 
 export type SyncParts = Pick<
   InboundParts,
-  | ('config' | 'settingsOf' | 'clock' | 'log' | 'database' | 'epoch' | 'instances' | 'metrics')
+  | ('config' | 'settingsOf' | 'clock' | 'log' | 'database' | 'holds' | 'instances' | 'metrics')
   | ('downstream' | 'routing' | 'identities' | 'traces')
 > & {
   /** Ends what is created here. */
@@ -34,5 +34,9 @@ export type SyncParts = Pick<
   /** Whether received messages of the instance are under way to the helpdesk. */
   isBusy: (instance: InstanceName) => boolean
   /** The helpdesk inbox of the instance, held or not; null when there is none. Rejects when it cannot be identified. */
-  targetOf: (instance: InstanceName) => Promise<{ destination: Destination; helpdesk: HelpdeskInbox } | null>
+  targetOf: (instance: InstanceName) => Promise<{
+    instance: InstanceName
+    destination: Destination
+    helpdesk: HelpdeskInbox
+  } | null>
 }

@@ -6,7 +6,8 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
-import type { DestinationKey } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ContactStore } from '../../storage/stores/people/contact-store.ts'
@@ -15,7 +16,7 @@ import type { MergeGate } from './merge-gate.ts'
 type Deps = {
   store: Pick<ContactStore, 'conversationsOf' | 'mergeContacts'>
   gate: Pick<MergeGate, 'merge'>
-  epoch: () => number
+  holdOf: HoldOf
   clock: Clock
   /** How long after a lost answer the helpdesk may still merge the contacts. */
   lateCommitMs: number
@@ -25,6 +26,8 @@ type Deps = {
 export type JoinedContacts = { keep: number; drop: { id: number; sourceIds: readonly string[] } }
 
 type Target = {
+  /** The instance for which they are merged. */
+  instance: InstanceName
   destination: Pick<Destination, 'key'>
   helpdesk: Pick<HelpdeskInbox, 'mergeContacts' | 'describeContact'>
 }
@@ -50,21 +53,21 @@ export class ContactJoin {
   }
 
   /** Rejects with a DownstreamError when the helpdesk does not merge them. */
-  join(contacts: JoinedContacts, { destination: { key }, helpdesk }: Target): Promise<JoinOutcome> {
+  join(contacts: JoinedContacts, { instance, destination: { key }, helpdesk }: Target): Promise<JoinOutcome> {
     const { store, gate } = this.#deps
     const ids = { keep: contacts.keep, drop: contacts.drop.id }
     const conversations = () => store.conversationsOf(key, ids.drop)
     return gate.merge(key, ids, conversations, async () => {
       const outcome = await this.#merge(contacts, helpdesk)
-      if (outcome === 'merged') await this.note(key, ids)
+      if (outcome === 'merged') await this.note(instance, key, ids)
       return outcome
     })
   }
 
   /** The helpdesk has merged the contacts: what we know of `drop` is about `keep`. */
-  async note(destination: DestinationKey, ids: { keep: number; drop: number }): Promise<void> {
-    const { store, epoch } = this.#deps
-    await store.mergeContacts(epoch(), destination, ids)
+  async note(instance: InstanceName, destination: DestinationKey, ids: { keep: number; drop: number }): Promise<void> {
+    const { store, holdOf } = this.#deps
+    await store.mergeContacts(holdOf(instance), destination, ids)
     for (const listener of this.#listeners) listener(destination, ids.drop)
   }
 

@@ -4,14 +4,20 @@
 // who renames the contact in the moment between our look and our PATCH is overwritten.
 
 import type { HelpdeskInbox } from '../../core/downstream.ts'
-import type { DestinationKey } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import { beginningOf } from '../../lib/text/beginning-of.ts'
 import type { ContactStore, KnownContact } from '../../storage/stores/people/contact-store.ts'
 
-type Deps = { store: ContactStore; epoch: () => number }
+type Deps = { store: ContactStore; holdOf: HoldOf }
 
-type Target = { destination: { key: DestinationKey }; helpdesk: Pick<HelpdeskInbox, 'findContact' | 'updateContact'> }
+type Target = {
+  /** The instance for which a contact is renamed. */
+  instance: InstanceName
+  destination: { key: DestinationKey }
+  helpdesk: Pick<HelpdeskInbox, 'findContact' | 'updateContact'>
+}
 
 /**
  * renamed  the contact has the name now
@@ -56,8 +62,8 @@ export class ContactNames {
     return this.#lanes.run(`${target.destination.key}|${contactId}`, () => this.#rename(contact, name, target))
   }
 
-  async #rename(found: KnownContact, name: string, { destination, helpdesk }: Target): Promise<Renaming> {
-    const { store, epoch } = this.#deps
+  async #rename(found: KnownContact, name: string, { instance, destination, helpdesk }: Target): Promise<Renaming> {
+    const { store, holdOf } = this.#deps
     const { contactId } = found
     // Another caller may have renamed the contact since it was found.
     const [known = found] = await store.findContacts(destination.key, [found.sourceId])
@@ -68,10 +74,10 @@ export class ContactNames {
     if (!ours.some((each) => isSameName(each, shown.name))) return 'kept'
     const isThere = isSameName(shown.name, name)
     if (!isThere) {
-      await store.beginRename(epoch(), destination.key, contactId, { from: shown.name, to: name })
+      await store.beginRename(holdOf(instance), destination.key, contactId, { from: shown.name, to: name })
       await helpdesk.updateContact(contactId, { name })
     }
-    await store.endRename(epoch(), destination.key, contactId, name)
+    await store.endRename(holdOf(instance), destination.key, contactId, name)
     return isThere ? 'same' : 'renamed'
   }
 }

@@ -5,6 +5,7 @@ import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { ChatId, DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
@@ -37,7 +38,7 @@ type Deps = {
   opener: Pick<ConversationOpener, 'open'>
   names: Pick<ContactNames, 'find' | 'rename'>
   callbacks: Pick<LostCallbacks, 'noteSign'>
-  epoch: () => number
+  holdOf: HoldOf
   clock: Clock
   log: Log
   settingsOf: SettingsOf
@@ -116,11 +117,11 @@ export class ConversationDirectory implements PerInstance {
     destination: DestinationKey,
     known: KnownConversation,
   ): Promise<boolean> {
-    const { store, epoch, clock } = this.#deps
+    const { store, holdOf, clock } = this.#deps
     const key = { instance, chat: chatId, destination }
     return this.#lanes.run(conversationText(key), async () => {
       if (await store.findConversation(key)) return false
-      await store.saveConversation(epoch(), key, known, clock.now())
+      await store.saveConversation(holdOf(instance), key, known, clock.now())
       return true
     })
   }
@@ -132,7 +133,7 @@ export class ConversationDirectory implements PerInstance {
   ): Promise<void> {
     const key = { instance, chat: chatId, destination }
     this.#memory.delete(key)
-    await this.#deps.store.dropConversation(this.#deps.epoch(), key)
+    await this.#deps.store.dropConversation(this.#deps.holdOf(instance), key)
   }
 
   /** Gives the contact of a group another name, if we named the contact. A failure is only logged. */

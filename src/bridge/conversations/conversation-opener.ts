@@ -1,48 +1,46 @@
 // Finds or creates the contact and the conversation of a chat.
 //
-// Never opens two conversations for one contact. Before the POST we store that a conversation is being opened. If the answer
-// is lost, we search for that conversation for as long as the helpdesk may still create it (20 s for Chatwoot). Only then do
-// we create another one.
+// Never opens two conversations for one contact and account. An account claims the opening before it searches for a conversation.
+// If the answer to the POST is lost, we search for that conversation for as long as the helpdesk may still create it (20 s for
+// Chatwoot). Only then do we create another one.
 
 import type { SettingsOf } from '../../core/chosen-settings.ts'
-import { DownstreamError } from '../../core/downstream.ts'
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { Contact, ContactSpec } from '../../core/helpdesk/contact.ts'
 import type { Conversation } from '../../core/helpdesk/conversation.ts'
-import type { DestinationKey } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
 import type { MergeGate } from './merge-gate.ts'
+import type { OpeningClaims } from './opening-claims.ts'
 
 type Deps = {
   store: ContactStore
+  claims: Pick<OpeningClaims, 'run'>
   gate: Pick<MergeGate, 'withContact'>
-  epoch: () => number
-  clock: Clock
+  holdOf: HoldOf
+  clock: Pick<Clock, 'now'>
   settingsOf: SettingsOf
-  /** How long after a lost answer the helpdesk may still create the conversation. */
-  lateCommitMs: number
 }
 
 /** The helpdesk that one attempt talks to. */
 export type HelpdeskTarget = {
+  /** The instance for which the helpdesk is asked. */
+  instance: InstanceName
   destination: Destination
   helpdesk: HelpdeskInbox
   /** Called with what the next request is about, so that a failure is counted as what it is. */
   onStep: (step: 'contact' | 'conversation') => void
 }
 
-type ContactTarget = { destination: Destination; helpdesk: Pick<HelpdeskInbox, 'ensureContact'> }
-
-type Opening = {
-  contact: Contact
-  destination: DestinationKey
-  /** When we began to open a conversation whose outcome we do not know. */
-  openingSince: number | null
+type ContactTarget = Pick<HelpdeskTarget, 'instance' | 'destination'> & {
+  helpdesk: Pick<HelpdeskInbox, 'ensureContact'>
 }
 
-const lookAgainMs = 2000
+/** The instance for which something is stored, and the destination that it is stored about. */
+type Place = { instance: InstanceName; destination: DestinationKey }
 
 /** The contact has a conversation that is not the one to open. */
 class HasConversation extends Error {}
@@ -63,7 +61,7 @@ export class ConversationOpener {
     return this.#deps.gate.withContact(destination.key, find, (contact) => {
       onStep('conversation')
       // Accounts that share a helpdesk inbox may have the same group or customer. In a lane each of them sees the
-      // conversations that the others have opened.
+      // conversations that the others have opened. The claims do the same for accounts of other processes.
       const lane = `${destination.key}|${contact.sourceId}`
       return this.#lanes.run(lane, () => this.#openWith(contact, spec, key, helpdesk))
     })
@@ -89,12 +87,12 @@ export class ConversationOpener {
   /** Gives the contact of a chat a conversation. The contact is stored, so that later names reach it. */
   withContact<T>(
     spec: ContactSpec,
-    { destination, helpdesk }: ContactTarget,
+    { instance, destination, helpdesk }: ContactTarget,
     work: (contact: Contact) => Promise<T>,
   ): Promise<T> {
     const find = () => helpdesk.ensureContact(spec)
     return this.#deps.gate.withContact(destination.key, find, async (contact) => {
-      await this.#saveContact(destination.key, contact, spec)
+      await this.#saveContact({ instance, destination: destination.key }, contact, spec)
       return work(contact)
     })
   }
@@ -105,17 +103,17 @@ export class ConversationOpener {
     { key, mark }: { key: ConversationKey; mark: string },
     helpdesk: HelpdeskInbox,
   ) {
-    const openingSince = await this.#saveContact(key.destination, contact, spec)
-    const others = await this.#deps.store.excludedConversations(key, contact.sourceId)
-    const listed = contact.created ? [] : await helpdesk.conversationsSince(contact, 0)
-    const isTaken = listed.some((id) => !others.includes(id))
-    const opening = { contact, destination: key.destination, openingSince }
+    const { store, claims } = this.#deps
+    await this.#saveContact(key, contact, spec)
     try {
-      const { id, newestMessageId, isOwn } = await this.#create(opening, (begin) => {
+      return await claims.run({ ...key, sourceId: contact.sourceId }, async (begin) => {
+        const others = await store.excludedConversations(key, contact.sourceId)
+        const listed = contact.created ? [] : await helpdesk.conversationsSince(contact, 0)
+        const isTaken = listed.some((id) => !others.includes(id))
         const beforeCreation = () => (isTaken ? Promise.reject(new HasConversation()) : begin())
-        return helpdesk.createPending({ contact, mark, isHistory: false, beforeCreation })
+        const made = await helpdesk.createPending({ contact, mark, isHistory: false, beforeCreation })
+        return made.isOwn ? this.#save(key, contact, made) : null
       })
-      return isOwn ? await this.#save(key, contact, id, newestMessageId) : null
     } catch (error) {
       if (error instanceof HasConversation) return null
       throw error
@@ -123,62 +121,29 @@ export class ConversationOpener {
   }
 
   async #openWith(contact: Contact, spec: ContactSpec, key: ConversationKey, helpdesk: HelpdeskInbox) {
-    const { store, settingsOf } = this.#deps
-    const { destination } = key
+    const { store, claims, settingsOf } = this.#deps
     const { conversationMode, newConversationStatus: status } = settingsOf(key.instance)
-    const openingSince = await this.#saveContact(destination, contact, spec)
-    const others = await store.excludedConversations(key, contact.sourceId)
-    const { id, newestMessageId } = await this.#create({ contact, destination, openingSince }, (beforeCreation) =>
-      helpdesk.ensureConversation(contact, conversationMode, { except: others, status, beforeCreation }),
-    )
-    return this.#save(key, contact, id, newestMessageId)
+    await this.#saveContact(key, contact, spec)
+    return claims.run({ ...key, sourceId: contact.sourceId }, async (beforeCreation) => {
+      const except = await store.excludedConversations(key, contact.sourceId)
+      const found = await helpdesk.ensureConversation(contact, conversationMode, { except, status, beforeCreation })
+      return this.#save(key, contact, found)
+    })
   }
 
-  async #save(key: ConversationKey, contact: Contact, conversationId: number, newest: number | null) {
-    const { store, epoch, clock } = this.#deps
-    const known: KnownConversation = { conversationId, contactId: contact.id, sourceId: contact.sourceId }
-    await store.saveConversation(epoch(), key, known, clock.now())
-    return { known, newest: newest ?? 0 }
+  async #save(key: ConversationKey, contact: Contact, { id, newestMessageId }: Conversation) {
+    const { store, holdOf, clock } = this.#deps
+    const known: KnownConversation = { conversationId: id, contactId: contact.id, sourceId: contact.sourceId }
+    await store.saveConversation(holdOf(key.instance), key, known, clock.now())
+    return { known, newest: newestMessageId ?? 0 }
   }
 
-  /** Returns since when a conversation with the contact is being opened. */
-  async #saveContact(destination: DestinationKey, contact: Contact, spec: ContactSpec): Promise<number | null> {
-    const { store, epoch } = this.#deps
+  async #saveContact({ instance, destination }: Place, contact: Contact, spec: ContactSpec): Promise<void> {
+    const { store, holdOf } = this.#deps
     const [known] = await store.findContacts(destination, [contact.sourceId])
     const ours = contact.created || (known?.contactId === contact.id && known.ours)
     const name = contact.created ? spec.name : contact.name
     const saved = { sourceId: contact.sourceId, contactId: contact.id, ours, name }
-    await store.saveContact(epoch(), destination, contact.created ? { ...saved, givenName: name } : saved)
-    return known?.openingSince ?? null
-  }
-
-  /** `request` finds or creates a conversation, and awaits what it is given before a creation. */
-  async #create<Found extends Conversation>(
-    { contact, destination, openingSince }: Opening,
-    request: (beforeCreation: () => Promise<void>) => Promise<Found>,
-  ): Promise<Found> {
-    const { store, epoch, clock } = this.#deps
-    const creation = { begun: false }
-    const begin = async () => {
-      this.#refuseWhileUncertain(openingSince)
-      await store.noteOpening(epoch(), destination, contact.sourceId, clock.now())
-      creation.begun = true
-    }
-    try {
-      return await request(begin)
-    } catch (error) {
-      const mayHaveHappened = error instanceof DownstreamError && error.mayHaveHappened
-      if (creation.begun && !mayHaveHappened) await store.noteOpening(epoch(), destination, contact.sourceId, null)
-      throw error
-    }
-  }
-
-  #refuseWhileUncertain(since: number | null): void {
-    const { clock, lateCommitMs } = this.#deps
-    const passedMs = since === null ? Infinity : clock.now() - since
-    // A time in the future was written before the clock was set back.
-    if (passedMs < 0 || passedMs >= lateCommitMs) return
-    const reason = 'a conversation was being opened a moment ago: looking for it before opening another one'
-    throw new DownstreamError('transient', reason, { retryAfterMs: lookAgainMs })
+    await store.saveContact(holdOf(instance), destination, contact.created ? { ...saved, givenName: name } : saved)
   }
 }

@@ -24,7 +24,7 @@ type Deps = {
   downstream: Pick<Downstream, 'helpdesk'>
 }
 
-type Target = { destination: Destination; helpdesk: HelpdeskInbox }
+type Target = { instance: InstanceName; destination: Destination; helpdesk: HelpdeskInbox }
 /** `hasProbed` is true when a probe has found the helpdesk working while the caller waited. */
 type OpenTarget = Target & { hasProbed: boolean }
 type Rest = <T>(wait: () => Promise<T>) => Promise<T>
@@ -68,7 +68,7 @@ export class DestinationRouter {
   /** The destination of the instance, held or not; null when there is none. */
   async find(instance: InstanceName): Promise<Target | null> {
     const access = await this.#deps.accessOf(instance)
-    return access && this.#targetOf(access)
+    return access && this.#targetOf(instance, access)
   }
 
   /** The helpdesk takes nothing: every delivery to it waits until a probe succeeds. Another helpdesk may answer the probe. */
@@ -84,7 +84,7 @@ export class DestinationRouter {
   /** Undefined when the helpdesk inbox cannot be identified and is held. No message is the cause of such a failure. */
   async #identify(instance: InstanceName, access: InboxAccess): Promise<Target | undefined> {
     try {
-      return await this.#targetOf(access)
+      return await this.#targetOf(instance, access)
     } catch (error) {
       if (!(error instanceof DownstreamError) || error.failure === 'transient') throw error
       this.hold(instance, access, error.message)
@@ -92,10 +92,10 @@ export class DestinationRouter {
     }
   }
 
-  async #targetOf(access: InboxAccess): Promise<Target> {
+  async #targetOf(instance: InstanceName, access: InboxAccess): Promise<Target> {
     const { identities, downstream } = this.#deps
     const destination = await identities.identify(access)
-    return { destination, helpdesk: downstream.helpdesk(destination) }
+    return { instance, destination, helpdesk: downstream.helpdesk(destination) }
   }
 
   #holdUnconfigured(instance: InstanceName, key: string): void {

@@ -92,7 +92,7 @@ export class EventDelivery {
     const onStep = (step: DeliveryProgress['doing']) => {
       progress.doing = step
     }
-    return { destination, helpdesk, onStep }
+    return { instance: work.instance, destination, helpdesk, onStep }
   }
 
   async #afterFailure(
@@ -153,7 +153,7 @@ export class EventDelivery {
     signal: AbortSignal,
   ): Promise<DeliveryOutcome> {
     const { poster, parked } = this.#deps
-    await this.#bestEffort(() => poster.endPosting(state))
+    await this.#bestEffort(() => poster.endPosting(row.instance, state))
     return (await parked.park(row, reason, signal)) ? 'parked' : 'stopped'
   }
 

@@ -2,6 +2,7 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import type { MediaContent } from '../../core/message.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import { doubledMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -23,7 +24,7 @@ type Deps = {
   poster: Pick<ExactlyOncePoster, 'post' | 'flushed'>
   destinations: Pick<DestinationRouter, 'find'>
   metrics: Pick<InboundMetrics, 'accepted'>
-  epoch: () => number
+  holdOf: HoldOf
   clock: Clock
   log: Log
 }
@@ -70,7 +71,7 @@ export class LateFiles {
   }
 
   async #try({ id, instance, receivedAt }: LateFileRow): Promise<void> {
-    const { inbox, epoch, clock, log } = this.#deps
+    const { inbox, holdOf, clock, log } = this.#deps
     try {
       const [row] = await inbox.load([id])
       if (!row || (await this.#post(row))) return
@@ -78,10 +79,10 @@ export class LateFiles {
       log.warn({ err, instance, id }, 'a file that was missing is still not there')
     }
     if (this.#stopping.signal.aborted) return
-    if (clock.now() < receivedAt + giveUpMs) await inbox.noteFailure(epoch(), id, 'the file is still missing')
+    if (clock.now() < receivedAt + giveUpMs) await inbox.noteFailure(holdOf(instance), id, 'the file is still missing')
     else {
       log.warn({ instance, id }, 'a missing file was given up')
-      await inbox.remove(epoch(), id)
+      await inbox.remove(holdOf(instance), id)
     }
   }
 
@@ -130,8 +131,8 @@ export class LateFiles {
     }
   }
 
-  async #end({ id }: InboxRow): Promise<true> {
-    await this.#deps.inbox.remove(this.#deps.epoch(), id)
+  async #end({ id, instance }: InboxRow): Promise<true> {
+    await this.#deps.inbox.remove(this.#deps.holdOf(instance), id)
     return true
   }
 }

@@ -1,6 +1,7 @@
 // Removes records of messages that are old, or whose instance was deleted.
 
 import type { InstanceName } from '../../core/ids.ts'
+import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
@@ -8,7 +9,7 @@ import type { MessageMapStore } from '../../storage/stores/messages/message-map-
 type Deps = {
   inbox: Pick<InboxStore, 'dropOrphans'>
   map: Pick<MessageMapStore, 'prune' | 'orphans' | 'dropInstance'>
-  epoch: () => number
+  nodeHold: () => NodeHold
   clock: Clock
   /** How long the record of a message is kept. */
   messageMapTtlMs: number
@@ -25,16 +26,16 @@ export class MessagePruner {
   }
 
   async run(): Promise<void> {
-    const { inbox, map, epoch, clock, messageMapTtlMs } = this.#deps
+    const { inbox, map, nodeHold, clock, messageMapTtlMs } = this.#deps
     const before = clock.now() - messageMapTtlMs
-    while ((await map.prune(epoch(), before, batchSize)) === batchSize);
+    while ((await map.prune(nodeHold(), before, batchSize)) === batchSize);
     for (const instance of await map.orphans()) await this.forget(instance)
-    await inbox.dropOrphans(epoch())
+    await inbox.dropOrphans(nodeHold())
   }
 
   /** Removes the records of a deleted instance. */
   async forget(instance: InstanceName): Promise<void> {
-    const { map, epoch } = this.#deps
-    while ((await map.dropInstance(epoch(), instance, batchSize)) === batchSize);
+    const { map, nodeHold } = this.#deps
+    while ((await map.dropInstance(nodeHold(), instance, batchSize)) === batchSize);
   }
 }

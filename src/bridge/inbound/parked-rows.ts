@@ -3,6 +3,7 @@
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName, RowId } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
@@ -12,7 +13,7 @@ import type { InboundMetrics } from './inbound-metrics.ts'
 type Deps = {
   inbox: Pick<InboxStore, 'noteFailure' | 'park' | 'parked' | 'parkedIds' | 'retryParked' | 'removeParked'>
   metrics: Pick<InboundMetrics, 'countResult'>
-  epoch: () => number
+  holdOf: HoldOf
   /** Called when the instance has more or fewer parked rows. */
   onCounted?: ((instance: InstanceName) => void) | undefined
   clock: Clock
@@ -52,8 +53,8 @@ export class ParkedRows implements PerInstance {
   }
 
   /** Stores why an attempt failed, for the list of parked rows. */
-  async noteFailure({ id }: InboxRow, reason: string): Promise<void> {
-    await this.#deps.inbox.noteFailure(this.#deps.epoch(), id, reason)
+  async noteFailure({ id, instance }: InboxRow, reason: string): Promise<void> {
+    await this.#deps.inbox.noteFailure(this.#deps.holdOf(instance), id, reason)
   }
 
   /** False when the signal aborted first: the row is still pending then. */
@@ -62,11 +63,13 @@ export class ParkedRows implements PerInstance {
     reason: string,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { inbox, epoch, clock, log, metrics } = this.#deps
+    const { inbox, holdOf, clock, log, metrics } = this.#deps
     const onFailure = (err: unknown) => {
       log.error({ err, instance }, 'a message could not be parked yet')
     }
-    const parked = await retryUntil({ clock, signal, pauses, onFailure }, () => inbox.park(epoch(), id, reason))
+    const parked = await retryUntil({ clock, signal, pauses, onFailure }, () =>
+      inbox.park(holdOf(instance), id, reason),
+    )
     if (!parked) return false
     this.#add(instance, 1)
     metrics.countResult(instance, kind, 'ds_error')
@@ -84,11 +87,11 @@ export class ParkedRows implements PerInstance {
    * The worker calls it for one request after the other.
    */
   async unpark(instance: InstanceName): Promise<RowId[]> {
-    const { inbox, epoch } = this.#deps
+    const { inbox, holdOf } = this.#deps
     const parkedIds = await inbox.parkedIds(instance)
     const earlier = this.#maybePending.get(instance) ?? []
     this.#maybePending.set(instance, [...new Set([...earlier, ...parkedIds])])
-    const changed = await inbox.retryParked(epoch(), instance)
+    const changed = await inbox.retryParked(holdOf(instance))
     // An operator may have removed some of the earlier rows meanwhile.
     const still = new Set(this.#maybePending.get(instance))
     this.#maybePending.delete(instance)
@@ -98,7 +101,7 @@ export class ParkedRows implements PerInstance {
   }
 
   async remove(instance: InstanceName, id: RowId): Promise<void> {
-    if (!(await this.#deps.inbox.removeParked(this.#deps.epoch(), instance, id))) {
+    if (!(await this.#deps.inbox.removeParked(this.#deps.holdOf(instance), id))) {
       throw new BridgeError('SERVICE_PARKED_NOT_FOUND', `${JSON.stringify(instance)} has no parked message of that id`)
     }
     const maybePending = this.#maybePending.get(instance)

@@ -4,6 +4,7 @@ import type { Chat } from '../../core/address.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { factsOfEvent, subjectOfEvent } from '../../core/trace/traces.ts'
 import type { StepFacts, Traces } from '../../core/trace/traces.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Statement } from '../../storage/engine/statement.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -17,7 +18,7 @@ type Deps = {
   metrics: Pick<InboundMetrics, 'accepted' | 'countResult' | 'duplicate' | 'passedOver'>
   /** Called when the helpdesk has a message of this chat. Must not throw and must return quickly. */
   onShown?: ChatShown | undefined
-  epoch: () => number
+  holdOf: HoldOf
   traces: Pick<Traces, 'note'>
   clock: Clock
   log: Log
@@ -45,8 +46,8 @@ export class RowFinisher {
 
   /** Nothing was posted. */
   async finish(row: InboxRow, result: RealtimeResult): Promise<void> {
-    const { inbox, epoch, metrics } = this.#deps
-    await inbox.remove(epoch(), row.id)
+    const { inbox, holdOf, metrics } = this.#deps
+    await inbox.remove(holdOf(row.instance), row.id)
     metrics.countResult(row.instance, resultKindOf(row.event), result)
     this.#log(row, { result })
   }
@@ -59,10 +60,10 @@ export class RowFinisher {
 
   /** The helpdesk has the message. The poster removes the row of a message that it has posted. */
   async finishPosted(row: InboxRow, { outcome, destination }: Posted, facts: PostedFacts): Promise<void> {
-    const { inbox, epoch, metrics, onShown } = this.#deps
+    const { inbox, holdOf, metrics, onShown } = this.#deps
     const { id, instance, event } = row
     const result = outcome === 'posted' ? 'ok' : 'duplicate'
-    if (outcome === 'duplicate') await inbox.remove(epoch(), id)
+    if (outcome === 'duplicate') await inbox.remove(holdOf(instance), id)
     if (outcome === 'duplicate') metrics.duplicate(instance, event.kind)
     // A direct message was counted when it was sent.
     else if (event.kind !== 'message' || !event.isDirect) metrics.accepted(instance)

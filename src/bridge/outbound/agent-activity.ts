@@ -149,10 +149,10 @@ export class AgentActivity implements PerInstance {
       const { messages, isPosting } = await sent.unread(destination, conversationId, until, readBatch)
       const instance = messages[0]?.instance
       const session = instance === undefined ? undefined : accounts.sessionOf(instance)
-      if (!session) return { isPosting }
+      if (instance === undefined || !session) return { isPosting }
       const ofOne = messages.filter((message) => message.instance === instance)
       await session.markRead(ofOne.map(({ networkKey }) => networkKey))
-      await sent.markRead(idsOf(ofOne), clock.now())
+      await sent.markRead(instance, idsOf(ofOne), clock.now())
       if (messages.length < readBatch && ofOne.length === messages.length) return { isPosting }
     }
   }

@@ -3,10 +3,10 @@
 import { parseChat } from '../../core/address.ts'
 import { BridgeError } from '../../core/errors.ts'
 import { SendError } from '../../core/network.ts'
-import type { Jid, NetworkMessageId, RowId } from '../../core/ids.ts'
+import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
+import type { MappedMessage, MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
 import { textOfMarkdown } from './compose/text-of-markdown.ts'
 import type { OutboundMetrics, Who } from './send/outbound-metrics.ts'
@@ -50,16 +50,20 @@ export async function editMessage(deps: Deps, { who, waid, chat, content }: Edit
     throw refused(error instanceof SendError ? error.message : 'the network did not take the edit', error)
   }
   deps.metrics.acknowledged(who, networkKey.chat, 'edit')
-  await remember(deps, ours.id, text).catch((err: unknown) => {
+  await remember(deps, ours, text).catch((err: unknown) => {
     deps.log.warn({ err, instance }, 'an edited message could not be stored: quotes of it show the old text')
   })
 }
 
 /** Quotes show the new text, and a device that asks for the message again gets it. It offers no choices any more. */
-async function remember({ map, sent }: Deps, id: RowId, text: string): Promise<void> {
+async function remember(
+  { map, sent }: Deps,
+  { id, instance }: Pick<MappedMessage, 'id' | 'instance'>,
+  text: string,
+): Promise<void> {
   const content = { ...(await map.contentOf(id)), text }
   delete content.choices
-  await sent.saveContent(id, content)
+  await sent.saveContent(instance, id, content)
 }
 
 function refused(reason: string, cause?: unknown): BridgeError {

@@ -6,6 +6,7 @@ import type { Person } from '../../core/address.ts'
 import type { ChatId, InstanceName } from '../../core/ids.ts'
 import type { PersonNames } from '../../core/network/reception.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
@@ -22,7 +23,7 @@ type RenameListener = (instance: InstanceName, renamed: RenamedPerson) => void
 
 type Deps = {
   store: PeopleStore
-  epoch: () => number
+  holdOf: HoldOf
   newId: () => ChatId
   clock: Clock
 }
@@ -133,7 +134,7 @@ export class People implements PerInstance {
       ...(savedName !== undefined && savedName !== record.savedName && { savedName }),
     }
     if (Object.keys(changes).length === 0) return
-    await this.#deps.store.update(this.#deps.epoch(), instance, record.id, changes)
+    await this.#deps.store.update(this.#deps.holdOf(instance), record.id, changes)
     this.#tellRenamed(instance, [record], this.#remember(instance, { ...record, ...changes }), isFullSync)
   }
 
@@ -173,11 +174,11 @@ export class People implements PerInstance {
     [first, second]: readonly PersonRecord[],
     pushName: string | null,
   ): Promise<PersonRecord> {
-    const { store, epoch, newId } = this.#deps
+    const { store, holdOf, newId } = this.#deps
     if (!first) {
       const { phone, lid } = person
       const record = { id: newId(), phone, lid, pushName, savedName: null, formerPhones: [] }
-      await store.insert(epoch(), instance, record)
+      await store.insert(holdOf(instance), record)
       return record
     }
     if (second) return this.#merge(instance, person, [first, second], pushName)
@@ -187,10 +188,10 @@ export class People implements PerInstance {
   /** A phone number that is replaced by another one becomes a former one. */
   async #change(instance: InstanceName, record: PersonRecord, changes: PersonChanges): Promise<PersonRecord> {
     if (Object.keys(changes).length === 0) return record
-    const { store, epoch } = this.#deps
+    const { store, holdOf } = this.#deps
     const { phone = null } = changes
     const replaced = phone === null ? null : record.phone
-    await store.update(epoch(), instance, record.id, changes, replaced)
+    await store.update(holdOf(instance), record.id, changes, replaced)
     return { ...record, ...changes, formerPhones: formerPhones(phone ?? record.phone, replaced, record) }
   }
 
@@ -200,7 +201,7 @@ export class People implements PerInstance {
     found: readonly [PersonRecord, PersonRecord],
     pushName: string | null,
   ): Promise<PersonRecord> {
-    const { store, epoch } = this.#deps
+    const { store, holdOf } = this.#deps
     const [byPhone, byLid] = found[0].phone === phone ? found : [found[1], found[0]]
     const names = {
       pushName: pushName ?? byPhone.pushName ?? byLid.pushName,
@@ -208,7 +209,7 @@ export class People implements PerInstance {
     }
     if (byPhone.lid !== null && byPhone.lid !== lid) {
       // The phone number has moved from one person to another. The two people stay two records.
-      await store.update(epoch(), instance, byPhone.id, { phone: null })
+      await store.update(holdOf(instance), byPhone.id, { phone: null })
       this.#forget(instance)
       return this.#change(instance, byLid, { phone, ...(pushName !== null && { pushName }) })
     }
@@ -216,7 +217,7 @@ export class People implements PerInstance {
     const merged: PersonRecord = { id: byPhone.id, phone, lid, ...names, formerPhones: former }
     const ids = { keep: byPhone.id, drop: byLid.id }
     try {
-      await store.merge(epoch(), instance, merged, byLid)
+      await store.merge(holdOf(instance), merged, byLid)
     } catch (error) {
       this.#unconfirmed.push({ instance, ids })
       throw error

@@ -18,6 +18,7 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -34,7 +35,7 @@ import { PostLimits } from './post-limits.ts'
 type Deps = {
   map: MessageMapStore
   gate: Pick<MergeGate, 'post'>
-  epoch: () => number
+  holdOf: HoldOf
   newId: () => string
   clock: Clock
   log: Log
@@ -123,7 +124,7 @@ export class ExactlyOncePoster {
     const adopted = findAdopted(known, job.identity)
     if (adopted) {
       // From now on its author is known.
-      await this.#deps.map.complete(this.#deps.epoch(), id, adopted, [])
+      await this.#deps.map.complete(this.#deps.holdOf(job.identity.instance), id, adopted, [])
       return { outcome: { outcome: 'duplicate', messageId: adopted.messageId } }
     }
     const posted = (await this.#search(job, state, signal)) ?? (await this.#postNow(job, state, signal))
@@ -145,17 +146,17 @@ export class ExactlyOncePoster {
   }
 
   /** The row is parked. Unless a POST may still appear, the next attempt need not search. */
-  async endPosting({ claim, uncertain }: PostState): Promise<void> {
-    if (claim && !uncertain) await this.#deps.map.endPosting(this.#deps.epoch(), claim.id)
+  async endPosting(instance: InstanceName, { claim, uncertain }: PostState): Promise<void> {
+    if (claim && !uncertain) await this.#deps.map.endPosting(this.#deps.holdOf(instance), claim.id)
   }
 
   async #claim(job: PostJob, state: PostState): Promise<NonNullable<PostState['claim']>> {
-    const { map, epoch, newId, clock } = this.#deps
+    const { map, holdOf, newId, clock } = this.#deps
     const { identity, direction, networkKey, networkAt, remember, conversation, replyTo, postedAfter } = job
     const posting = { conversationId: conversation.id, since: clock.now(), after: postedAfter ?? conversation.newest }
     const past = job.isPast && { isPast: job.isPast }
     const claim = { ...identity, id: newId(), direction, networkKey, networkAt, content: remember, posting, ...past }
-    const { fresh, known } = await map.claim(epoch(), claim, replyTo ?? identity.networkId)
+    const { fresh, known } = await map.claim(holdOf(identity.instance), claim, replyTo ?? identity.networkId)
     const mine = known.find((row) => isSame(row, identity))
     if (!mine) throw new Error('a claimed message must be known')
     if (!fresh && mine.posting) state.uncertain = this.#uncertainOf(mine.posting)
@@ -197,13 +198,13 @@ export class ExactlyOncePoster {
   }
 
   /** Stores the time and the newest message id before the POST. A fresh claim has stored them already. */
-  async #begin({ conversation, isPast }: PostJob, state: PostState): Promise<Posting> {
+  async #begin({ identity, conversation, isPast }: PostJob, state: PostState): Promise<Posting> {
     const { begun, claim } = state
     delete state.begun
     if (begun?.conversationId === conversation.id) return begun
-    const { map, epoch, clock } = this.#deps
+    const { map, holdOf, clock } = this.#deps
     const posting = { conversationId: conversation.id, since: clock.now(), after: conversation.newest }
-    await map.beginPosting(epoch(), claim?.id ?? '', posting, isPast)
+    await map.beginPosting(holdOf(identity.instance), claim?.id ?? '', posting, isPast)
     return posting
   }
 
@@ -235,11 +236,12 @@ export class ExactlyOncePoster {
 
   /** The message is posted. Stores that until it succeeds; a stop leaves it to the search of the next process. */
   #complete(job: PostJob, id: string, posted: Posted, signal: AbortSignal): Promise<void> {
-    const { map, epoch, clock, log, storesHeaders } = this.#deps
+    const { map, holdOf, clock, log, storesHeaders } = this.#deps
     const { identity, header } = job
     const { conversationId, messageId } = posted
     const as = { conversationId, messageId, header: storesHeaders ? header : null }
-    const store = () => map.complete(epoch(), id, as, job.endSteps({ conversationId, messageId }))
+    const store = async () =>
+      map.complete(holdOf(identity.instance), id, as, job.endSteps({ conversationId, messageId }))
     const onFailure = (err: unknown) => {
       log.error({ err, instance: identity.instance }, 'a posted message could not be noted yet')
     }

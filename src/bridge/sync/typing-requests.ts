@@ -12,7 +12,7 @@ import type { ChatContact, ConversationDirectory } from '../conversations/conver
 import type { EventContexts } from '../conversations/event-context.ts'
 import type { ShownResult } from './chat-typing.ts'
 
-type Target = { destination: Destination; helpdesk: HelpdeskInbox }
+type Target = { instance: InstanceName; destination: Destination; helpdesk: HelpdeskInbox }
 
 /** The conversation in which a chat is shown as typing, and the helpdesk that has it. */
 export type TypingConversation = Target & { conversationId: number; sourceId: string }

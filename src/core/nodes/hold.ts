@@ -14,6 +14,9 @@ export type Hold = Readonly<{ instance: InstanceName; node: NodeId; epoch: numbe
 /** Throws `NotHeldError` when this node does not hold the instance. */
 export type HoldOf = (instance: InstanceName) => Hold
 
+/** The rights of this process. */
+export type Holds = { holdOf: HoldOf; nodeHold: () => NodeHold }
+
 export class NotHeldError extends Error {
   constructor(instance: InstanceName) {
     super(`this node does not hold the instance ${JSON.stringify(instance)}`)

@@ -16,7 +16,7 @@ export type NewNode = {
   build: string
   protocol: number
   settingsHash: string
-  /** How many instances it carries in relation to other nodes. */
+  /** How many instances it carries in relation to other nodes. 0: it is a cell, which holds suspects and nothing else. */
   capacity: number
 }
 
@@ -41,7 +41,7 @@ export type BeatAnswer = {
   nodes: SeenNode[]
 }
 
-/** `node` is null when no node holds the instance. */
+/** `node` is null when no living node holds the instance. */
 export type Assignment = {
   instance: InstanceName
   node: NodeId | null
@@ -60,7 +60,7 @@ export type Move = { instance: InstanceName; from: NodeId; to: NodeId; askedAt: 
 /** An instance, and the node that is to hold it. */
 export type Placement = { instance: InstanceName; node: NodeId }
 
-/** What is stored about nodes. All calls go over the vital connections. */
+/** What is stored about nodes. All calls go over the vital connections. `now` is on the clock of the database, see `BeatAnswer`. */
 export type NodeTable = {
   join(node: NewNode, now: number): Promise<void>
   /** One statement; it waits for nothing. */
@@ -70,7 +70,7 @@ export type NodeTable = {
    * counted. False when the node has beaten since: then nothing changes.
    */
   bury(dead: Pick<SeenNode, 'id' | 'beat'>, placements: readonly Placement[], now: number): Promise<boolean>
-  /** It takes no more instances. */
+  /** It takes no more instances, and the wishes to give it one are dropped. */
   drain(id: NodeId): Promise<void>
   /** Ends a node that holds nothing; that is no crash. What it still holds becomes free. */
   end(id: NodeId, now: number): Promise<void>
@@ -79,7 +79,7 @@ export type NodeTable = {
   prune(before: number): Promise<void>
 }
 
-/** What is stored about assignments and moves. */
+/** What is stored about assignments and moves. `now` is on the clock of the database. */
 export type AssignmentTable = {
   /** What one node holds. */
   heldBy(node: NodeId): Promise<Assignment[]>
@@ -88,10 +88,11 @@ export type AssignmentTable = {
   /** Every assignment. For placement and for lists. */
   all(): Promise<Assignment[]>
   find(instance: InstanceName): Promise<Assignment | undefined>
+  /** Oldest first; only those whose giver holds the instance and whose taker is active. */
   moves(): Promise<Move[]>
   /** Places free instances. Rows that are locked or not free any more are left out. Returns what was placed. */
   place(placements: readonly Placement[], now: number): Promise<Assignment[]>
-  /** Asks owners to give instances away. An instance with a wish keeps it. */
+  /** Asks owners to give instances away. An instance keeps its wish. A wish for what the giver does not hold is left out. */
   wish(moves: readonly Move[]): Promise<void>
   dropWish(instance: InstanceName): Promise<void>
   /**
@@ -99,7 +100,10 @@ export type AssignmentTable = {
    * is gone. Undefined when the hold is stale: then nothing changes.
    */
   handOver(hold: Hold, to: NodeId, now: number): Promise<Assignment | undefined>
-  quarantine(hold: Hold, now: number): Promise<boolean>
+  /**
+   * The instance belongs to no node and is not placed. False when it has another owner or epoch by now: then nothing changes.
+   */
+  quarantine(held: Pick<Assignment, 'instance' | 'node' | 'epoch'>, now: number): Promise<boolean>
   /** Frees an instance from quarantine for that node and forgets its crashes. */
   release(instance: InstanceName, node: NodeId, now: number): Promise<Assignment | undefined>
 }

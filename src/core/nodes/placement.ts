@@ -2,7 +2,6 @@
 
 import type { Assignment, Move, Placement, SeenNode } from './node.ts'
 import type { InstanceName } from '../ids.ts'
-import type { NodeId } from './hold.ts'
 
 /** What matters for the choice which instance moves. */
 export type Activity = {
@@ -21,6 +20,10 @@ export type PlacementView = {
   /** The last time that a node joined, drained or died. */
   changedAt: number
   activityOf: (instance: InstanceName) => Activity | undefined
+  /** When instances were last asked to move. */
+  asked: ReadonlyMap<InstanceName, number>
+  /** Whether a cell can be started. Where it cannot, suspects are placed like all others. */
+  hasCells: boolean
 }
 
 export type PlacementPlan = {
@@ -28,7 +31,10 @@ export type PlacementPlan = {
   place: Placement[]
   /** At most eight are under way, those of before included. */
   wish: Move[]
+  /** Wishes that cannot be fulfilled any more, or that their owner does not fulfil. */
+  drop: InstanceName[]
+  /** Instances that have killed a cell in which they were alone. */
+  quarantine: Assignment[]
+  /** Suspects wait, and one more cell could take them. */
+  startCell: boolean
 }
-
-/** The instances of a dead node and who holds them now. */
-export type Inheritance = { dead: NodeId; placements: Placement[] }

@@ -18,7 +18,9 @@ type Deps = {
   ending: Pick<ChatEnding, 'close' | 'settle'>
   destinations: {
     /** The helpdesk inbox of the instance, held or not; null when there is none. */
-    find(instance: InstanceName): Promise<{ destination: Destination; helpdesk: HelpdeskInbox } | null>
+    find(
+      instance: InstanceName,
+    ): Promise<{ instance: InstanceName; destination: Destination; helpdesk: HelpdeskInbox } | null>
   }
   clock: Clock
   log: Log

@@ -56,15 +56,15 @@ export class PhoneQuestions {
     // Asked before a crash.
     if (chat.state === 'running') return 'answered'
     if (params.count === null) {
-      await this.#begin(chat, 0)
+      await this.#begin(instance, chat, 0)
       return 'answered'
     }
     const anchor = chat.anchor ?? (await this.#anchorOf(instance, chat))
     if (!anchor) return 'no_anchor'
-    if (!chat.anchor) await imports.noteAnchor(chat, anchor)
+    if (!chat.anchor) await imports.noteAnchor(instance, chat, anchor)
     chat.anchor = anchor
     try {
-      await this.#begin(chat, await this.#request({ job, chat, anchor, since }, signal))
+      await this.#begin(instance, chat, await this.#request({ job, chat, anchor, since }, signal))
       return 'answered'
     } catch (error) {
       signal.throwIfAborted()
@@ -74,8 +74,8 @@ export class PhoneQuestions {
     }
   }
 
-  async #begin(chat: ImportChat, seen: number): Promise<void> {
-    await this.#deps.imports.begin(chat, seen)
+  async #begin(instance: InstanceName, chat: ImportChat, seen: number): Promise<void> {
+    await this.#deps.imports.begin(instance, chat, seen)
     Object.assign(chat, { state: 'running', seen })
   }
 

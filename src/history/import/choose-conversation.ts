@@ -88,20 +88,21 @@ export class ConversationChoice {
     return { target: 'history', conversation: opened(made) }
   }
 
-  async #createFor({ chat }: ChatWork, contact: Contact, target: HelpdeskTarget): Promise<Conversation> {
-    const made = await this.#create(chat, contact, target)
+  async #createFor(work: ChatWork, contact: Contact, target: HelpdeskTarget): Promise<Conversation> {
+    const made = await this.#create(work, contact, target)
     if (made.isOwn) return made
     // The helpdesk inbox is locked to one conversation for each address of a contact, so the history gets an address.
-    const apart = { ...contact, sourceId: `${contact.sourceId}-history-${chat.jobId}` }
-    return this.#create(chat, apart, target)
+    const apart = { ...contact, sourceId: `${contact.sourceId}-history-${work.chat.jobId}` }
+    return this.#create(work, apart, target)
   }
 
-  async #create(chat: ImportChat, contact: Contact, { destination, helpdesk }: HelpdeskTarget) {
+  async #create(work: ChatWork, contact: Contact, { destination, helpdesk }: HelpdeskTarget) {
     const { clock } = this.#deps
+    const { chat } = work
     const creation = { isBegun: false }
     const beforeCreation = async () => {
       this.#refuseWhileUncertain(chat, destination.key)
-      await this.#noteOpening(chat, { destination: destination.key, since: clock.now() })
+      await this.#noteOpening(work, { destination: destination.key, since: clock.now() })
       creation.isBegun = true
     }
     try {
@@ -109,17 +110,17 @@ export class ConversationChoice {
         ...{ contact, mark: markOf(chat, 'history'), isHistory: true, beforeCreation },
       })
       // A locked helpdesk inbox gave back another conversation, so the next creation need not wait.
-      if (!made.isOwn) await this.#noteOpening(chat, null)
+      if (!made.isOwn) await this.#noteOpening(work, null)
       return made
     } catch (error) {
       const mayHaveHappened = error instanceof DownstreamError && error.mayHaveHappened
-      if (creation.isBegun && !mayHaveHappened) await this.#noteOpening(chat, null)
+      if (creation.isBegun && !mayHaveHappened) await this.#noteOpening(work, null)
       throw error
     }
   }
 
-  async #noteOpening(chat: ImportChat, opening: ImportChat['opening']): Promise<void> {
-    await this.#deps.imports.noteOpening(chat, opening)
+  async #noteOpening({ job, chat }: ChatWork, opening: ImportChat['opening']): Promise<void> {
+    await this.#deps.imports.noteOpening(job.instance, chat, opening)
     chat.opening = opening
   }
 

@@ -2,6 +2,7 @@
 // Every step may be made again after a crash.
 
 import type { HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { HistoryStore } from '../../storage/stores/history/history-store.ts'
@@ -23,7 +24,7 @@ type Deps = {
   history: Pick<HistoryStore, 'outcomes' | 'removeStatements'>
   imports: Pick<ImportStore, 'end'>
   marks: Pick<ImportMarks, 'end'>
-  epoch: () => number
+  holdOf: HoldOf
   clock: Clock
   log: Log
 }
@@ -76,12 +77,12 @@ export class ChatEnding {
 
   /** Stores the end of the chat. Messages without an outcome stay kept. */
   async settle({ job, chat }: EndedChat, otherwise: ImportOutcome): Promise<ImportCounts> {
-    const { history, imports, marks, epoch, clock } = this.#deps
+    const { history, imports, marks, holdOf, clock } = this.#deps
     const { jids, place } = chat
-    if (place) await marks.end(epoch(), place, clock.now())
+    if (place) await marks.end(holdOf(job.instance), place, clock.now())
     const counts = messageCounts(chat.seen, await history.outcomes(job.instance, jids, job.id))
     const outcome = counts.posted > 0 ? 'imported' : otherwise
-    await imports.end(chat, { outcome, counts }, history.removeStatements(job.instance, jids, job.id))
+    await imports.end(job.instance, chat, { outcome, counts }, history.removeStatements(job.instance, jids, job.id))
     return counts
   }
 

@@ -4,6 +4,7 @@
 import type { OpenConversation } from '../../bridge/conversations/conversation-memory.ts'
 import type { HelpdeskTarget } from '../../bridge/conversations/conversation-opener.ts'
 import { DownstreamError } from '../../core/downstream.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { BridgedStore } from '../../storage/stores/history/bridged-store.ts'
 import type { ImportMarks } from '../../storage/stores/history/import-marks.ts'
@@ -20,7 +21,7 @@ type Deps = {
   marks: Pick<ImportMarks, 'begin' | 'end'>
   notes: Pick<ImportNotes, 'post'>
   pace: Pick<ImportPace, 'turn'>
-  epoch: () => number
+  holdOf: HoldOf
   clock: Clock
 }
 
@@ -53,10 +54,11 @@ export class ImportPlaces {
 
   /** The conversation is gone, or another one is to be chosen. */
   async forget(work: ChatWork): Promise<void> {
-    const { imports, marks, epoch, clock } = this.#deps
+    const { imports, marks, holdOf, clock } = this.#deps
+    const { instance } = work.job
     const { place } = work.chat
-    if (place) await marks.end(epoch(), place, clock.now())
-    await imports.setPlace(work.chat, null)
+    if (place) await marks.end(holdOf(instance), place, clock.now())
+    await imports.setPlace(instance, work.chat, null)
     work.chat.place = null
     work.conversation = undefined
   }
@@ -107,7 +109,7 @@ export class ImportPlaces {
     // A stopped import leaves the conversation to the next run, which finds it by its mark.
     signal.throwIfAborted()
     const place = { destination: target.destination.key, conversationId: conversation.id, target: kind }
-    await this.#deps.imports.setPlace(work.chat, place)
+    await this.#deps.imports.setPlace(work.job.instance, work.chat, place)
     Object.assign(work.chat, { place, opening: null })
     return { place, conversation }
   }
@@ -119,10 +121,10 @@ export class ImportPlaces {
     target: HelpdeskTarget,
     signal: AbortSignal,
   ): Promise<void> {
-    const { marks, notes, epoch, clock } = this.#deps
+    const { marks, notes, holdOf, clock } = this.#deps
     const { destination, conversationId } = place
     const marked = { destination, conversationId, instance: job.instance, chat: contact.chatId }
-    await marks.begin(epoch(), marked, { isHistory: place.target === 'history', now: clock.now() })
+    await marks.begin(holdOf(job.instance), marked, { isHistory: place.target === 'history', now: clock.now() })
     signal.throwIfAborted()
     if (place.target === 'open') return
     await notes.post({ instance: job.instance, target, conversation, jobId: chat.jobId, oldestAt }, signal)

@@ -2,6 +2,7 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Log } from '../../lib/log.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
 import type { HistoryOutcome } from '../../storage/schema/history.ts'
@@ -16,7 +17,7 @@ type Deps = {
   places: Pick<ImportPlaces, 'enter' | 'forget'>
   poster: Pick<PastPoster, 'post'>
   history: Pick<HistoryStore, 'setOutcome'>
-  epoch: () => number
+  holdOf: HoldOf
   /** Counts a message that the helpdesk did not take. */
   onRefused: (instance: InstanceName) => void
   log: Log
@@ -52,14 +53,14 @@ export class RowImport {
   }
 
   async #giveUp({ job, conversation }: ChatWork, row: HistoryRow, err: unknown): Promise<HistoryOutcome | 'no_place'> {
-    const { history, epoch, onRefused, log } = this.#deps
+    const { history, holdOf, onRefused, log } = this.#deps
     const { instance, id } = job
     if (!conversation && isOfChat(err)) {
       log.error({ err, instance, job: id }, 'the history of a chat was not imported: it has no conversation')
       return 'no_place'
     }
     log.error({ err, instance, job: id, kind: row.event.kind }, 'a message of the history was not imported')
-    await history.setOutcome(epoch(), row.id, 'error', id)
+    await history.setOutcome(holdOf(instance), row.id, 'error', id)
     onRefused(instance)
     return 'error'
   }

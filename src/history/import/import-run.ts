@@ -53,7 +53,7 @@ export class ImportRun implements JobRunner<HistoryJob> {
     const { imports, planning } = this.#deps
     const before = await imports.totals(job.id)
     if (before.chats > 0) return before
-    await imports.plan(job.id, await planChats(planning, job, since))
+    await imports.plan(job, await planChats(planning, job, since))
     return imports.totals(job.id)
   }
 

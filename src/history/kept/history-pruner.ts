@@ -1,12 +1,13 @@
 // Removes kept history that no import will use: it is too old, or its instance was deleted.
 
 import type { InstanceName } from '../../core/ids.ts'
+import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { batchSize, deleteInBatches } from '../../storage/stores/delete-in-batches.ts'
 import type { HistoryRemoval } from '../../storage/stores/history/history-removal.ts'
 import { keptMs } from './kept-history.ts'
 
-type Deps = { store: HistoryRemoval; epoch: () => number; clock: Pick<Clock, 'now'> }
+type Deps = { store: HistoryRemoval; nodeHold: () => NodeHold; clock: Pick<Clock, 'now'> }
 
 export class HistoryPruner {
   readonly #deps: Deps
@@ -16,14 +17,14 @@ export class HistoryPruner {
   }
 
   async run(): Promise<void> {
-    const { store, epoch, clock } = this.#deps
-    await deleteInBatches(() => store.prune(epoch(), clock.now() - keptMs, batchSize))
+    const { store, nodeHold, clock } = this.#deps
+    await deleteInBatches(() => store.prune(nodeHold(), clock.now() - keptMs, batchSize))
     for (const instance of await store.orphans()) await this.forget(instance)
   }
 
   /** Removes the history of a deleted instance. */
   async forget(instance: InstanceName): Promise<void> {
-    const { store, epoch } = this.#deps
-    await deleteInBatches(() => store.dropInstance(epoch(), instance, batchSize))
+    const { store, nodeHold } = this.#deps
+    await deleteInBatches(() => store.dropInstance(nodeHold(), instance, batchSize))
   }
 }

@@ -5,6 +5,7 @@ import { personJid } from '../../core/address.ts'
 import type { Anchor, HistoryReception, PastCause, PastChat, PastEvent } from '../../core/history/past-events.ts'
 import type { InstanceName, Jid, RowId } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { People } from '../../bridge/people/people.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
@@ -19,7 +20,7 @@ type Deps = {
   people: Pick<People, 'upsert'>
   pairing: Pick<PairingImport, 'kept' | 'ended'>
   isIgnored: (instance: InstanceName, chat: Chat) => boolean
-  epoch: () => number
+  holdOf: HoldOf
   newId: () => RowId
   clock: Pick<Clock, 'now'>
 }
@@ -75,15 +76,15 @@ export class KeptHistory implements HistoryReception, PerInstance {
 
   /** Returns how many messages it has kept. */
   async #keep(instance: InstanceName, chats: readonly PastChat[]): Promise<number> {
-    const { store, epoch } = this.#deps
+    const { store, holdOf } = this.#deps
     const rows = chats.flatMap((chat) => chat.events.map((event) => this.#toRow(chat, event)))
     const anchors = oldestOf(chats)
     let left = rows
     // The anchors come last: an anchor says that the messages behind it are stored.
     for (; left.length > rowsPerCommit; left = left.slice(rowsPerCommit)) {
-      await store.keep(epoch(), instance, left.slice(0, rowsPerCommit), new Map())
+      await store.keep(holdOf(instance), left.slice(0, rowsPerCommit), new Map())
     }
-    if (left.length > 0 || anchors.size > 0) await store.keep(epoch(), instance, left, anchors)
+    if (left.length > 0 || anchors.size > 0) await store.keep(holdOf(instance), left, anchors)
     return rows.length
   }
 

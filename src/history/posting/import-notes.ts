@@ -19,7 +19,7 @@ type Deps = {
   /** How long after a lost answer the helpdesk may still create the note. */
   lateCommitMs: number
   /** Has the date of the note corrected, where dates are corrected: a note stands above the messages that it is about. */
-  correctDate: (posted: DatedPost) => Promise<void>
+  correctDate: (instance: InstanceName, posted: DatedPost) => Promise<void>
 }
 
 type NotedImport = {
@@ -41,7 +41,7 @@ export class ImportNotes {
 
   /** Resolves when the conversation has the note. A note of the same job that is there already is not posted again. */
   async post(noted: NotedImport, signal: AbortSignal): Promise<void> {
-    const { target, conversation, jobId } = noted
+    const { instance, target, conversation, jobId } = noted
     const { helpdesk } = target
     const sourceId = `import-${jobId}`
     if (conversation.newest > 0 && (await helpdesk.sourceIds(conversation.id)).has(sourceId)) return
@@ -49,7 +49,7 @@ export class ImportNotes {
     conversation.newest = Math.max(conversation.newest, messageId)
     const { destination } = target
     const at = noted.oldestAt - 1
-    await this.#deps.correctDate({ destination, conversationId: conversation.id, messageId, sourceId, at })
+    await this.#deps.correctDate(instance, { destination, conversationId: conversation.id, messageId, sourceId, at })
   }
 
   async #postOnce(noted: NotedImport, sourceId: string, signal: AbortSignal): Promise<number> {

@@ -1,6 +1,7 @@
 // Stores and counts what an import made of a message.
 
 import type { InstanceName } from '../../core/ids.ts'
+import type { HoldOf } from '../../core/nodes/hold.ts'
 import type { Statement } from '../../storage/engine/statement.ts'
 import type { HistoryOutcome } from '../../storage/schema/history.ts'
 import type { HistoryStore } from '../../storage/stores/history/history-store.ts'
@@ -12,7 +13,7 @@ export type PastResult = 'ok' | 'duplicate' | 'filtered' | 'ds_error'
 type Deps = {
   history: Pick<HistoryStore, 'outcomeStatement' | 'setOutcome'>
   count: (instance: InstanceName, result: PastResult) => void
-  epoch: () => number
+  holdOf: HoldOf
 }
 
 const results: Record<HistoryOutcome, PastResult> = {
@@ -42,8 +43,8 @@ export class PastOutcomes {
 
   /** Nothing was posted. */
   async end({ id }: PastMessage, { instance, jobId }: PastInto, outcome: HistoryOutcome): Promise<HistoryOutcome> {
-    const { history, count, epoch } = this.#deps
-    await history.setOutcome(epoch(), id, outcome, jobId)
+    const { history, count, holdOf } = this.#deps
+    await history.setOutcome(holdOf(instance), id, outcome, jobId)
     count(instance, results[outcome])
     return outcome
   }

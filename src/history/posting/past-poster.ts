@@ -11,6 +11,7 @@ import type { ExactlyOncePoster, PostState } from '../../bridge/posting/exactly-
 import { postJobOf } from '../../bridge/posting/post-job.ts'
 import type { PostJob } from '../../bridge/posting/post-job.ts'
 import { DownstreamError } from '../../core/downstream.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { HistoryOutcome } from '../../storage/schema/history.ts'
 import { mayBeSender } from '../../storage/stores/messages/adopted-message-store.ts'
@@ -89,13 +90,13 @@ export class PastPoster {
       } catch (error) {
         if (!(error instanceof DownstreamError)) throw error
         if (error.failure !== 'permanent') {
-          await this.#leave(state, error)
+          await this.#leave(into.instance, state, error)
           throw error
         }
         log.warn({ err: error, instance: into.instance, stage }, 'the helpdesk refuses a message of the history')
       }
     }
-    await poster.endPosting(state)
+    await poster.endPosting(into.instance, state)
     return outcomes.end(row, into, 'error')
   }
 
@@ -130,9 +131,9 @@ export class PastPoster {
   }
 
   /** The next attempt claims the message again: a live post of it may have come first. It need not search without reason. */
-  async #leave(state: PostState, { failure }: DownstreamError): Promise<void> {
+  async #leave(instance: InstanceName, state: PostState, { failure }: DownstreamError): Promise<void> {
     // With the conversation every message is gone that a POST may have left there.
     if (failure === 'gone') delete state.uncertain
-    await this.#deps.poster.endPosting(state)
+    await this.#deps.poster.endPosting(instance, state)
   }
 }

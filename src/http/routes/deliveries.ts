@@ -3,12 +3,14 @@
 import { Type } from 'typebox'
 import { lifecycleEvents } from '../../core/lifecycle/lifecycle.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Roster } from '../../instances/roster/roster.ts'
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts'
 import type { HttpApp } from '../http-app.ts'
 import { InstanceName, InstanceParams, nullable, responses, Timestamp, toTimestamp } from '../schemas.ts'
 
 export type DeliveryDeps = {
   instances: Pick<InstanceRegistry, 'get'>
+  roster: Pick<Roster, 'getCurrent'>
   lifecycle: Pick<Lifecycle, 'report' | 'redeliver'>
 }
 
@@ -31,7 +33,7 @@ const Report = Type.Object(
 
 const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['lifecycle'] })
 
-export function addDeliveryRoutes(app: HttpApp, { instances, lifecycle }: DeliveryDeps): void {
+export function addDeliveryRoutes(app: HttpApp, { instances, roster, lifecycle }: DeliveryDeps): void {
   app.get(
     '/api/instances/:name/deliveries',
     {
@@ -42,7 +44,7 @@ export function addDeliveryRoutes(app: HttpApp, { instances, lifecycle }: Delive
       },
     },
     async ({ params: { name } }) => {
-      instances.get(name)
+      await roster.getCurrent(name)
       return (await lifecycle.report(name)).map(({ id, event, attempts, status, ...more }) => ({
         id,
         event_id: more.eventId,

@@ -2,7 +2,27 @@
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import { nodeStates } from '../../core/nodes/node.ts'
+import type { SeenNode } from '../../core/nodes/node.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import { nullable, Timestamp } from '../schemas.ts'
+
+/** The nodes that share the database, and the instances that no node opens because they end their nodes. */
+export type NodesShown = {
+  nodes: (Pick<SeenNode, 'id' | 'name' | 'state' | 'build'> & { held: number })[]
+  quarantined: InstanceName[]
+}
+
+const HealthNode = Type.Object(
+  {
+    id: Type.String({ description: 'Random; a process gets a new one with every start' }),
+    name: Type.String({ description: 'Its host and process' }),
+    state: Type.Unsafe<SeenNode['state']>({ type: 'string', enum: [...nodeStates] }),
+    held: Type.Integer({ description: 'How many instances it holds' }),
+    build: Type.String(),
+  },
+  { title: 'Node' },
+)
 
 export const Health = Type.Object(
   {
@@ -94,8 +114,16 @@ export const Health = Type.Object(
       ownership: Type.String({
         description: 'held, or why this process does not act: starting, standby, uncertain, lost',
       }),
+      quarantined: Type.Optional(
+        Type.Array(Type.String(), {
+          description:
+            'Only with several nodes: instances that no node opens, because their nodes died again and again. ' +
+            'POST /api/instances/:name/restart opens one again',
+        }),
+      ),
     }),
     instances: Type.Array(Type.Object({ name: Type.String(), state: Type.String(), jid: nullable(Type.String()) })),
+    nodes: Type.Optional(Type.Array(HealthNode, { description: 'Only with several nodes' })),
     reduced: Type.Optional(
       Type.Boolean({
         description: 'True when names are left out: SERVICE_HEALTH_DETAILS is token, and the caller has no token',
@@ -106,7 +134,7 @@ export const Health = Type.Object(
 )
 
 /** For callers without the token: every list that names instances, helpdesks or addresses is empty. */
-export function withoutNames({ checks, ...rest }: Static<typeof Health>): Static<typeof Health> {
+export function withoutNames({ checks, nodes, ...rest }: Static<typeof Health>): Static<typeof Health> {
   const named = {
     destinations_held: [],
     callbacks_lost: [],
@@ -114,6 +142,7 @@ export function withoutNames({ checks, ...rest }: Static<typeof Health>): Static
     callbacks_refused: [],
     network_unreachable: [],
     setup: [],
+    ...(checks.quarantined && { quarantined: [] }),
   }
-  return { ...rest, checks: { ...checks, ...named }, instances: [], reduced: true }
+  return { ...rest, checks: { ...checks, ...named }, instances: [], ...(nodes && { nodes: [] }), reduced: true }
 }

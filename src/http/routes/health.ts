@@ -6,9 +6,9 @@ import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { ClientVersionState } from '../../core/network.ts'
-import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { PendingLogouts } from '../../instances/pending-logouts.ts'
 import type { Reachability } from '../../instances/reachability.ts'
+import type { Roster } from '../../instances/roster/roster.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ExhaustedDeliveries } from '../../lifecycle/exhausted-deliveries.ts'
 import type { Ticker } from '../../lib/ticker.ts'
@@ -19,6 +19,7 @@ import type { CallbackRefusals } from '../webhook/callback-refusals.ts'
 import type { ClockDifferences } from '../webhook/clock-differences.ts'
 import { toTimestamp } from '../schemas.ts'
 import { Health, withoutNames } from './health-schema.ts'
+import type { NodesShown } from './health-schema.ts'
 
 export type HealthDeps = {
   version: string
@@ -26,7 +27,9 @@ export type HealthDeps = {
   details: 'public' | 'token'
   clock: Clock
   database: Pick<DatabaseProbe, 'state'>
-  instances: Pick<InstanceRegistry, 'list' | 'counts'>
+  roster: Pick<Roster, 'list' | 'counts' | 'freshen'>
+  /** Undefined while there is one node. */
+  nodesShown: () => NodesShown | undefined
   workers: readonly Pick<Ticker, 'name' | 'failure'>[]
   /** `held`, or why this process does not act. */
   ownership: () => string
@@ -60,7 +63,8 @@ export function addHealthRoute(
         summary: 'Health of the service, from memory: the database is asked every second in the background',
         description:
           '503 only when the database does not answer within 2 s; anything else that is wrong is 200 with status degraded. ' +
-          'With SERVICE_HEALTH_DETAILS=token, callers without the token get no names; a wrong token is no error.',
+          'With SERVICE_HEALTH_DETAILS=token, callers without the token get no names; a wrong token is no error. ' +
+          'With several nodes, each answers with its own checks, and with all instances and nodes as they were a second ago.',
         response: { 200: Health, 503: Health },
       },
     },
@@ -68,6 +72,8 @@ export function addHealthRoute(
       const isFull = deps.details === 'public' || (await isKnownCaller(request))
       // The answer depends on who asks, so no cache may pass it on.
       if (deps.details === 'token') void reply.header('cache-control', 'no-store')
+      // While the database is away, the last states are shown at once.
+      if (deps.database.state.ok) await deps.roster.freshen()
       const health = readHealth()
       return reply.code(deps.database.state.ok ? 200 : 503).send(isFull ? health : withoutNames(health))
     },
@@ -80,7 +86,7 @@ export function createHealthReader(deps: HealthDeps): () => Static<typeof Health
   const startedAt = clock.monotonic()
   return () => {
     const db = deps.database.state
-    const { active, total } = deps.instances.counts()
+    const { active, total } = deps.roster.counts()
     const workersFailed = deps.workers.filter(({ failure }) => failure).map(({ name }) => name)
     const inbox = deps.inbound.counts()
     const held = deps.held.list()
@@ -90,7 +96,9 @@ export function createHealthReader(deps: HealthDeps): () => Static<typeof Health
     const unreachable = deps.reachability.list()
     const exhausted = deps.exhausted.count
     const setup = setupProblems(deps)
-    const faults = [held, lost, clocks, refused, unreachable, setup]
+    const shown = deps.nodesShown()
+    const quarantined = shown?.quarantined ?? []
+    const faults = [held, lost, clocks, refused, unreachable, setup, quarantined]
     const isFlowing = inbox.parked === 0 && exhausted === 0 && faults.every(({ length }) => length === 0)
     const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
     return {
@@ -121,8 +129,10 @@ export function createHealthReader(deps: HealthDeps): () => Static<typeof Health
         network_version: toNetworkVersion(deps.clientVersion()),
         workers_failed: workersFailed,
         ownership: deps.ownership(),
+        ...(shown && { quarantined }),
       },
-      instances: deps.instances.list().map(({ record: { name, state, jid } }) => ({ name, state, jid })),
+      instances: deps.roster.list().map(({ record: { name, state, jid } }) => ({ name, state, jid })),
+      ...(shown && { nodes: shown.nodes }),
     }
   }
 }

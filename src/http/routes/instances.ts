@@ -9,6 +9,7 @@ import { spamguardMinChars, spamguardWindowMs } from '../../guard/spamguard.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { InstanceService } from '../../instances/instance-service.ts'
 import type { LinkedAccount } from '../../instances/linked-account.ts'
+import type { Roster } from '../../instances/roster/roster.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { createFields, PatchBody, toSettings } from '../instance-settings.ts'
@@ -24,7 +25,10 @@ const maxBulk = 500
 const spamguard = { spamguard_window_ms: spamguardWindowMs, spamguard_min_chars: spamguardMinChars }
 
 export type InstanceDeps = SetupDeps & {
-  instances: InstanceRegistry
+  /** Those that this node holds. */
+  instances: Pick<InstanceRegistry, 'get'>
+  /** All of them. */
+  roster: Pick<Roster, 'current' | 'findCurrent' | 'getCurrent'>
   instanceService: InstanceService
   clock: Clock
   /** The settings that an instance can have of its own. */
@@ -105,7 +109,7 @@ function addCollectionRoutes(app: HttpApp, deps: InstanceDeps): void {
   app.get(
     '/api/instances',
     { schema: { ...about('listInstances', 'All instances'), response: { 200: Type.Array(ListItem) } } },
-    () => deps.instances.list().map(toListItem),
+    async () => (await deps.roster.current()).map(toListItem),
   )
 }
 
@@ -123,7 +127,7 @@ function create(
 /** The helpdesk inbox is asked for before anything is stored, and set up after the pairing is open. */
 async function createWithInbox(deps: InstanceDeps, body: CreateRequest, actor: Caller): Promise<CreateOutcome> {
   const { inbox_id: asked, ...settings } = body
-  const existing = deps.instances.find(body.name)?.record
+  const existing = (await deps.roster.findCurrent(body.name))?.record
   const route = { ownerTag: body.owner_tag ?? existing?.ownerTag ?? '', inboxId: existing?.inboxId ?? 0 }
   const inboxId = asked || null
   await deps.setup.assertPossible(route, { inboxId })
@@ -131,7 +135,7 @@ async function createWithInbox(deps: InstanceDeps, body: CreateRequest, actor: C
   return { ...outcome, inbox: await connectCreated(deps, body.name, inboxId, actor) }
 }
 
-function addItemRoutes(app: HttpApp, { instances, instanceService, clock, ownSettings }: InstanceDeps): void {
+function addItemRoutes(app: HttpApp, { instances, roster, instanceService, clock, ownSettings }: InstanceDeps): void {
   app.get(
     '/api/instances/:name',
     {
@@ -155,8 +159,8 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock, ownSet
         ),
       },
     },
-    ({ params }) => {
-      const { state, jid } = instances.get(params.name).record
+    async ({ params }) => {
+      const { state, jid } = (await roster.getCurrent(params.name)).record
       return { instance: params.name, state, jid }
     },
   )
@@ -200,7 +204,7 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock, ownSet
   )
 }
 
-function addBulkRoutes(app: HttpApp, { instances, instanceService, clock, ownSettings }: InstanceDeps): void {
+function addBulkRoutes(app: HttpApp, { roster, instanceService, clock, ownSettings }: InstanceDeps): void {
   const createOne = async (name: string, actor: Caller) => {
     try {
       if (!new RegExp(instanceNamePattern).test(name)) {
@@ -237,11 +241,13 @@ function addBulkRoutes(app: HttpApp, { instances, instanceService, clock, ownSet
         response: { 200: Type.Array(StatusItem) },
       },
     },
-    ({ query }) => {
+    async ({ query }) => {
       const wanted = query.names?.split(',').map((name) => name.trim())
-      if (!wanted) return instances.list().map((account) => toDetail(ownSettings, account, clock.now()))
+      const all = await roster.current()
+      if (!wanted) return all.map((account) => toDetail(ownSettings, account, clock.now()))
+      const byName = new Map(all.map((account) => [account.record.name, account]))
       return wanted.map((name) => {
-        const account = instances.find(name)
+        const account = byName.get(name)
         return account ? toDetail(ownSettings, account, clock.now()) : { name, state: 'not_found' }
       })
     },

@@ -1,4 +1,4 @@
-// GET /api/version and GET /metrics.
+// GET /api/version, GET /api/ready and GET /metrics.
 
 import { Type } from 'typebox'
 import type { Metrics } from '../../ledger/metrics.ts'
@@ -12,7 +12,15 @@ export type BuildInfo = {
   library: string
 }
 
-export type OperationsDeps = { build: BuildInfo; metrics: Pick<Metrics, 'contentType' | 'exposition'> }
+export const readyStates = ['ready', 'starting', 'standby', 'draining', 'cut_off'] as const
+export type ReadyState = (typeof readyStates)[number]
+
+export type OperationsDeps = {
+  build: BuildInfo
+  metrics: Pick<Metrics, 'contentType' | 'exposition'>
+  /** Whether a balancer may send requests here, or why not. */
+  readyState: () => ReadyState
+}
 
 const Version = Type.Object(
   {
@@ -24,7 +32,20 @@ const Version = Type.Object(
   { title: 'Version' },
 )
 
-export function addOperationsRoutes(app: HttpApp, { build, metrics }: OperationsDeps): void {
+const Ready = Type.Object(
+  {
+    status: Type.Unsafe<ReadyState>({
+      type: 'string',
+      enum: [...readyStates],
+      description:
+        'starting: other requests wait for the start. standby: another process owns the accounts. ' +
+        'draining: this node gives its instances away and ends. cut_off: this node does not reach the database.',
+    }),
+  },
+  { title: 'Ready' },
+)
+
+export function addOperationsRoutes(app: HttpApp, { build, metrics, readyState }: OperationsDeps): void {
   app.get(
     '/api/version',
     {
@@ -41,6 +62,24 @@ export function addOperationsRoutes(app: HttpApp, { build, metrics }: Operations
       build_date: build.buildDate,
       go_version: `node ${process.version}`,
     }),
+  )
+  app.get(
+    '/api/ready',
+    {
+      config: { public: true, unlimited: true },
+      schema: {
+        operationId: 'getReady',
+        tags: ['operations'],
+        summary: 'Whether a balancer may send requests to this process, from memory',
+        description:
+          '200 with status ready; 503 with the reason otherwise. Health says what is wrong with the service.',
+        response: { 200: Ready, 503: Ready },
+      },
+    },
+    async (_request, reply) => {
+      const status = readyState()
+      return reply.code(status === 'ready' ? 200 : 503).send({ status })
+    },
   )
   app.get(
     '/metrics',

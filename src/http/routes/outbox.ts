@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Roster } from '../../instances/roster/roster.ts'
 import { banRiskLimits } from '../../guard/ban-risk.ts'
 import type { BanRisk } from '../../guard/ban-risk.ts'
 import type { SendLimits } from '../../guard/send-limits.ts'
@@ -16,6 +17,7 @@ const dayMs = 86_400_000
 
 export type OutboxDeps = {
   instances: Pick<InstanceRegistry, 'get'>
+  roster: Pick<Roster, 'getCurrent'>
   outbox: Pick<OutboxStore, 'totals'>
   sent: Pick<SentMessageStore, 'countFirstContacts'>
   banRisk: Pick<BanRisk, 'snapshot'>
@@ -68,7 +70,7 @@ const BanRiskBody = Type.Object(
 )
 
 export function addOutboxRoutes(app: HttpApp, deps: OutboxDeps): void {
-  const { instances, outbox, sent, banRisk, limits, clock } = deps
+  const { instances, roster, outbox, sent, banRisk, limits, clock } = deps
   const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['observability'] })
   app.get(
     '/api/instances/:name/outbox',
@@ -80,7 +82,7 @@ export function addOutboxRoutes(app: HttpApp, deps: OutboxDeps): void {
       },
     },
     async ({ params: { name } }) => {
-      instances.get(name)
+      await roster.getCurrent(name)
       const { pending, sent, expired, failed, oldestPendingAt } = await outbox.totals(name)
       const oldest_pending_at = oldestPendingAt === null ? null : toTimestamp(oldestPendingAt)
       return { instance: name, pending, sent, expired, failed, oldest_pending_at }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { ParkedRows } from '../../bridge/inbound/parked-rows.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Roster } from '../../instances/roster/roster.ts'
 import type { HttpApp } from '../http-app.ts'
 import { InstanceName, InstanceParams, nullable, responses, Timestamp, toTimestamp } from '../schemas.ts'
 
@@ -11,6 +12,7 @@ export type ParkedDeps = {
   inbound: Pick<InboxWorker, 'retryParked'>
   parked: Pick<ParkedRows, 'list' | 'remove'>
   instances: Pick<InstanceRegistry, 'get'>
+  roster: Pick<Roster, 'getCurrent'>
 }
 
 const Parked = Type.Object(
@@ -31,7 +33,7 @@ const ParkedParams = Type.Object({
 
 const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['messages'] })
 
-export function addParkedRoutes(app: HttpApp, { inbound, parked, instances }: ParkedDeps): void {
+export function addParkedRoutes(app: HttpApp, { inbound, parked, instances, roster }: ParkedDeps): void {
   app.get(
     '/api/instances/:name/parked',
     {
@@ -42,7 +44,7 @@ export function addParkedRoutes(app: HttpApp, { inbound, parked, instances }: Pa
       },
     },
     async ({ params }) => {
-      const { name } = instances.get(params.name).record
+      const { name } = (await roster.getCurrent(params.name)).record
       const rows = await parked.list(name)
       const messages = rows.map(({ id, kind, receivedAt, attempts, lastError }) => ({
         ...{ id, kind, attempts, received_at: toTimestamp(receivedAt) },

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BridgeError } from '../../core/errors.ts'
-import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Roster } from '../../instances/roster/roster.ts'
 import type { Usage } from '../../ledger/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
@@ -17,7 +17,7 @@ export type PublicStatsDeps = {
   publicStatsOrigins: readonly string[]
   version: string
   clock: Clock
-  instances: Pick<InstanceRegistry, 'counts'>
+  roster: Pick<Roster, 'counts' | 'refresh'>
   tenantCount: () => Promise<number>
   usage: Pick<Usage, 'totals'>
 }
@@ -82,9 +82,9 @@ function allowOrigin(origins: readonly string[], request: FastifyRequest, reply:
   if (origin !== undefined && origins.includes(origin)) void reply.header('access-control-allow-origin', origin)
 }
 
-async function gather({ version, clock, instances, tenantCount, usage }: PublicStatsDeps) {
-  const [tenantsTotal, totals] = await Promise.all([tenantCount(), usage.totals()])
-  const { active, total } = instances.counts()
+async function gather({ version, clock, roster, tenantCount, usage }: PublicStatsDeps) {
+  const [tenantsTotal, totals] = await Promise.all([tenantCount(), usage.totals(), roster.refresh()])
+  const { active, total } = roster.counts()
   return {
     instances_connected: active,
     instances_total: total,

@@ -2,17 +2,16 @@
 
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
-import { BridgeError } from '../../core/errors.ts'
 import { usageCounters } from '../../core/usage.ts'
 import type { UsageCounter } from '../../core/usage.ts'
-import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Roster } from '../../instances/roster/roster.ts'
 import type { Usage } from '../../ledger/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { dayRange, monthRange } from '../date-range.ts'
 import type { HttpApp } from '../http-app.ts'
 import { InstanceParams, responses } from '../schemas.ts'
 
-export type UsageDeps = { usage: Usage; instances: Pick<InstanceRegistry, 'has'>; clock: Clock }
+export type UsageDeps = { usage: Usage; roster: Pick<Roster, 'getCurrent'>; clock: Clock }
 
 const counters = Object.fromEntries(usageCounters.map((name) => [name, Type.Integer()])) as Record<
   UsageCounter,
@@ -31,7 +30,7 @@ const Daily = Type.Object({ from: Type.String(), to: Type.String(), rows: Type.A
 const DailyOfInstance = Type.Object({ instance: Type.String(), ...Daily.properties })
 const Monthly = Type.Object({ from: Type.String(), to: Type.String(), rows: Type.Array(MonthlyRow) })
 
-export function addUsageRoutes(app: HttpApp, { usage, instances, clock }: UsageDeps): void {
+export function addUsageRoutes(app: HttpApp, { usage, roster, clock }: UsageDeps): void {
   const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['observability'] })
   app.get(
     '/api/instances/:name/usage',
@@ -44,9 +43,7 @@ export function addUsageRoutes(app: HttpApp, { usage, instances, clock }: UsageD
       },
     },
     async ({ params: { name }, query }) => {
-      if (!instances.has(name)) {
-        throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
-      }
+      await roster.getCurrent(name)
       const range = dayRange(query, clock.now())
       return { instance: name, ...range, rows: await usage.daily(range, name) }
     },

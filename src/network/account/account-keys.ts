@@ -3,6 +3,7 @@
 // A step is like a transaction. What it changes becomes visible and durable together, or not at all. The lane of steps
 // belongs to the account and not to a connection, because work of an old connection may still run after a reconnect.
 
+import type { Hold, NodeHold } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Lane } from '../../lib/queues/lane.ts'
 import type { Log } from '../../lib/log.ts'
@@ -17,12 +18,12 @@ import type { StepAddition } from './key-writer.ts'
 type Deps = {
   keys: Pick<SessionKeyStore, 'load' | 'save'>
   sessionId: string
-  /** The epoch of the lease under which this memory was filled. A later lease needs a new memory. */
-  epoch: number
+  /** The hold under which this memory was filled. A later hold needs a new memory. */
+  hold: Hold | NodeHold
   clock: Clock
   log: Log
   limits?: CacheLimits
-  /** Another process holds the lease now. */
+  /** Another process holds the account now. */
   onFenced: () => void
 }
 
@@ -64,8 +65,8 @@ export class AccountKeys {
     this.#reader = new KeyReader({ ...deps, cache: this.#cache, closed: this.#closed.signal })
   }
 
-  get epoch(): number {
-    return this.#deps.epoch
+  get hold(): Hold | NodeHold {
+    return this.#deps.hold
   }
 
   get isClosed(): boolean {

@@ -1,6 +1,7 @@
 // One linked account in this process: its keys, its credentials and the memory that outlives a connection.
 
 import type { Jid } from '../../core/ids.ts'
+import type { Hold, NodeHold } from '../../core/nodes/hold.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -18,12 +19,10 @@ import type { AuthenticationCreds, proto } from '../library/library.ts'
 type Deps = {
   keys: Pick<SessionKeyStore, 'load' | 'save' | 'idsOf'>
   sessionId: string
-  epoch: number
+  hold: Hold | NodeHold
   clock: Clock
   log: Log
   limits?: CacheLimits
-  /** Another process holds the lease now. */
-  onFenced: () => void
 }
 
 /** `isOver`: the call does not ring any more. `isAnswered`: the owner took or refused it on another device. */
@@ -50,6 +49,7 @@ export class Account {
   /** The messages that were sent lately, for recipients who ask for them again. */
   readonly sent: BoundedMap<proto.IMessage>
   connection: Connection | undefined
+  #isFenced = false
 
   constructor(deps: Deps) {
     const { clock } = deps
@@ -57,7 +57,7 @@ export class Account {
     this.keys = new AccountKeys({
       ...deps,
       onFenced: () => {
-        deps.onFenced()
+        this.#isFenced = true
         this.connection?.cut('another process has taken this account over')
       },
     })
@@ -71,6 +71,11 @@ export class Account {
     this.opened = new BoundedMap({ clock, max: 1_000, ttlMs: hour })
     this.calls = new BoundedMap({ clock, max: 50, ttlMs: hour })
     this.sent = new BoundedMap({ clock, max: 100, ttlMs: hour })
+  }
+
+  /** Whether a write was refused, because another process holds the account now. */
+  get isFenced(): boolean {
+    return this.#isFenced
   }
 
   /** The stored credentials of a linked account, or undefined. */

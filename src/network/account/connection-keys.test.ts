@@ -5,10 +5,11 @@ import { ManualClock } from '../../../test/harness/manual-clock.ts'
 import { initAuthCreds } from '../library/library.ts'
 import { AccountKeys } from './account-keys.ts'
 import { ConnectionKeys } from './connection-keys.ts'
+import { nodeHold } from '../../../test/harness/holds.ts'
 
 test('a step that waits when its connection ends does not run, and the account goes on', async () => {
   const store = { load: () => Promise.resolve([]), save: () => Promise.resolve() }
-  const account = { keys: store, sessionId: 's', epoch: 1, clock: new ManualClock(), log: silentLog }
+  const account = { keys: store, sessionId: 's', hold: nodeHold(), clock: new ManualClock(), log: silentLog }
   const keys = new AccountKeys({ ...account, onFenced: () => undefined })
   const old = new ConnectionKeys({ keys, creds: initAuthCreds() })
   const [started, free] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()]

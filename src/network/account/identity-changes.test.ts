@@ -6,12 +6,13 @@ import { systemClock } from '../../lib/clock.ts'
 import { silentLog } from '../../../test/harness/logs.ts'
 import { AccountKeys } from './account-keys.ts'
 import { changedIdentities, IdentityChanges, personOfSession } from './identity-changes.ts'
+import { nodeHold } from '../../../test/harness/holds.ts'
 
 function stage() {
   const keys = new AccountKeys({
     keys: { load: () => Promise.resolve([]), save: () => Promise.resolve() },
     sessionId: 's',
-    epoch: 1,
+    hold: nodeHold(),
     clock: systemClock,
     log: silentLog,
     onFenced: () => undefined,

@@ -1,25 +1,26 @@
 // Writes the keys of one account to storage, in order. One save runs at a time; all changes meanwhile form the next save.
 //
 // open   → saves while there is something to save, and repeats a failed save until it succeeds
-// fenced → another process holds the lease: nothing is written any more
+// fenced → another process holds the account: nothing is written any more
 // closed → after close(): unsaved writes are given up
 
+import type { Hold, NodeHold } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
 import type { SessionKeyStore, SessionKeyWrite } from '../../storage/stores/accounts/session-key-store.ts'
-import { StorageError } from '../../storage/engine/statement.ts'
+import { isUnexpected } from '../../storage/stores/fence.ts'
 import type { Statement } from '../../storage/engine/statement.ts'
 
 type Deps = {
   keys: Pick<SessionKeyStore, 'save'>
   sessionId: string
-  epoch: number
+  hold: Hold | NodeHold
   clock: Clock
   log: Log
   onSaved: (writes: readonly SessionKeyWrite[]) => void
-  /** Called when another process holds the lease, before the waiting writes are rejected. */
+  /** Called when another process holds the account, before the waiting writes are rejected. */
   onFenced: () => void
 }
 
@@ -111,18 +112,18 @@ export class KeyWriter {
    * them as bad keys.
    */
   async #save(batch: Batch): Promise<boolean> {
-    const { keys, epoch, sessionId, clock, log } = this.#deps
+    const { keys, hold, sessionId, clock, log } = this.#deps
     const writes = [...batch.writes.values()]
     const statements = batch.additions.flatMap((addition) => addition.statements)
     let attempt = 0
     const onFailure = (err: unknown) => {
-      // Closing ends the repetition.
-      if (isFenced(err)) this.#fence()
+      // The fence is the only expectation of a save. Closing ends the repetition.
+      if (isUnexpected(err)) this.#fence()
       else if (attempt === 0) log.warn({ session: sessionId, err }, 'session keys not saved, trying again')
       attempt++
     }
     const saved = await retryUntil({ clock, signal: this.#ended.signal, pauses: storagePauses, onFailure }, () =>
-      keys.save(epoch, sessionId, writes, statements),
+      keys.save(hold, sessionId, writes, statements),
     )
     if (saved && attempt > 0) log.info({ session: sessionId, attempt }, 'session keys saved again')
     return saved !== undefined
@@ -133,11 +134,6 @@ export class KeyWriter {
     this.#deps.onFenced()
     this.close()
   }
-}
-
-/** The save checks the lease epoch in the same commit. */
-function isFenced(error: unknown): boolean {
-  return error instanceof StorageError && error.failure === 'expectation'
 }
 
 export function closedError(): Error {

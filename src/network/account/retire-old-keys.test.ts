@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/harness/manual-clock.ts'
 import { silentLog } from '../../../test/harness/logs.ts'
+import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { SessionKeyWrite } from '../../storage/stores/accounts/session-key-store.ts'
 import { initAuthCreds } from '../library/library.ts'
 import { AccountKeys } from './account-keys.ts'
 import { retireOldKeys } from './retire-old-keys.ts'
+import { nodeHold } from '../../../test/harness/holds.ts'
 
 const now = 1_800_000_000_000
 const creds = { ...initAuthCreds(), me: { id: '5511999990001:4@s.whatsapp.net', lid: '100000000000001:4@lid' } }
@@ -16,14 +18,20 @@ function setUp() {
   const store = {
     load: (_session: string, kind: string, ids: readonly string[]) =>
       Promise.resolve(ids.flatMap((id) => valueOf(stored.get(`${kind} ${id}`)))),
-    save: (_epoch: number, _session: string, writes: readonly SessionKeyWrite[]) => {
+    save: (_hold: NodeHold, _session: string, writes: readonly SessionKeyWrite[]) => {
       for (const write of writes) stored.set(`${write.kind} ${write.id}`, write)
       return Promise.resolve()
     },
     idsOf: (_session: string, of: string) =>
       Promise.resolve([...stored.values()].flatMap(({ kind, id, value }) => (kind === of && value ? [id] : []))),
   }
-  const deps = { sessionId: 's', epoch: 1, clock: new ManualClock(now), log: silentLog, onFenced: () => undefined }
+  const deps = {
+    sessionId: 's',
+    hold: nodeHold(),
+    clock: new ManualClock(now),
+    log: silentLog,
+    onFenced: () => undefined,
+  }
   const keys = new AccountKeys({ ...deps, keys: store })
   const retire = () => retireOldKeys({ keys, store, sessionId: 's', now }, creds)
   return { keys, store, retire }

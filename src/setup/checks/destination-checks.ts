@@ -21,7 +21,7 @@ type Deps = {
   routing: Pick<Routing, 'accessOf' | 'accountOf'>
   /** Every secret that may sign the callbacks of an instance. */
   secretsOf: (instance: CheckedInstance) => Promise<readonly string[]>
-  find: (name: string) => CheckedInstance | undefined
+  find: (name: string) => Promise<CheckedInstance | undefined>
   publicUrl: InboxFacts['publicUrl']
   modeOf: (instance: InstanceName) => InboxFacts['mode']
   versions: Pick<HelpdeskVersions, 'note'>

@@ -43,8 +43,9 @@ export class PostgresEngine implements Engine {
 
   /** One engine for requests, and one for the lease and health. */
   static async open({ url, encryptionKeys, log, connections, signal }: Options): Promise<Engines> {
-    // A migration that was cut off left nothing behind.
-    await whenReachable({ url, clock: systemClock, log, signal }, () => migratePostgres(url, migrations))
+    // A migration that was cut off left nothing behind, or is continued.
+    const waiting = { clock: systemClock, log, signal }
+    await whenReachable({ url, ...waiting }, () => migratePostgres(url, migrations, waiting))
     const box = new SecretBox(encryptionKeys)
     const over = (size: PoolSize) => new PostgresEngine(createPool(url, size, log), box)
     return { engine: over(forRequests(connections)), vital: over(forVitals) }

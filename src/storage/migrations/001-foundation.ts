@@ -75,6 +75,7 @@ const refuse = `SELECT RAISE(ABORT, 'the audit log is append-only')`
 export const foundation: Migration = {
   version: 1,
   name: 'foundation',
+  besides: true,
   sqlite: [
     ...tables('BLOB', 'INTEGER PRIMARY KEY AUTOINCREMENT'),
     `CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN ${refuse}; END`,

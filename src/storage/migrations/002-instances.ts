@@ -14,4 +14,10 @@ const statements = [
   'CREATE INDEX kept_sessions_by_name ON kept_sessions (name)',
 ]
 
-export const instances: Migration = { version: 2, name: 'instances', sqlite: statements, postgres: statements }
+export const instances: Migration = {
+  version: 2,
+  name: 'instances',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

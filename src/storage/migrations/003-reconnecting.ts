@@ -7,4 +7,10 @@ const statements = [
   'ALTER TABLE instances ADD COLUMN previous_session_id TEXT',
 ]
 
-export const reconnecting: Migration = { version: 3, name: 'reconnecting', sqlite: statements, postgres: statements }
+export const reconnecting: Migration = {
+  version: 3,
+  name: 'reconnecting',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

@@ -83,4 +83,10 @@ const tables = (bytes: string) => [
   'CREATE INDEX message_map_by_time ON message_map (claimed_at)',
 ]
 
-export const inbox: Migration = { version: 4, name: 'inbox', sqlite: tables('BLOB'), postgres: tables('BYTEA') }
+export const inbox: Migration = {
+  version: 4,
+  name: 'inbox',
+  besides: true,
+  sqlite: tables('BLOB'),
+  postgres: tables('BYTEA'),
+}

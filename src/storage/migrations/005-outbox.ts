@@ -60,4 +60,10 @@ const tables = (bytes: string) => [
   )`,
 ]
 
-export const outbox: Migration = { version: 5, name: 'outbox', sqlite: tables('BLOB'), postgres: tables('BYTEA') }
+export const outbox: Migration = {
+  version: 5,
+  name: 'outbox',
+  besides: true,
+  sqlite: tables('BLOB'),
+  postgres: tables('BYTEA'),
+}

@@ -28,6 +28,7 @@ const statements = (bytes: string) => [
 export const deliveries: Migration = {
   version: 6,
   name: 'deliveries',
+  besides: true,
   sqlite: statements('BLOB'),
   postgres: statements('BYTEA'),
 }

@@ -4,4 +4,10 @@ import type { Migration } from './migration.ts'
 
 const statements = ['ALTER TABLE contacts ADD COLUMN opening_since BIGINT']
 
-export const openings: Migration = { version: 7, name: 'openings', sqlite: statements, postgres: statements }
+export const openings: Migration = {
+  version: 7,
+  name: 'openings',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

@@ -4,4 +4,10 @@ import type { Migration } from './migration.ts'
 
 const statements = ["CREATE INDEX outbox_by_ask ON outbox (report_at) WHERE report = 'asked'"]
 
-export const retries: Migration = { version: 8, name: 'retries', sqlite: statements, postgres: statements }
+export const retries: Migration = {
+  version: 8,
+  name: 'retries',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

@@ -4,4 +4,4 @@ import type { Migration } from './migration.ts'
 
 const indexes = ['CREATE INDEX message_map_by_sender ON message_map (instance, sender)']
 
-export const senders: Migration = { version: 9, name: 'senders', sqlite: indexes, postgres: indexes }
+export const senders: Migration = { version: 9, name: 'senders', besides: true, sqlite: indexes, postgres: indexes }

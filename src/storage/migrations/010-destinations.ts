@@ -13,4 +13,10 @@ const tables = [
   )`,
 ]
 
-export const destinations: Migration = { version: 10, name: 'destinations', sqlite: tables, postgres: tables }
+export const destinations: Migration = {
+  version: 10,
+  name: 'destinations',
+  besides: true,
+  sqlite: tables,
+  postgres: tables,
+}

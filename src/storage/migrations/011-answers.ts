@@ -54,4 +54,10 @@ const settledCallbacks = [
 
 const statements = [...conversationChats, ...personPhones, ...settledCallbacks]
 
-export const answers: Migration = { version: 11, name: 'answers', sqlite: statements, postgres: statements }
+export const answers: Migration = {
+  version: 11,
+  name: 'answers',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

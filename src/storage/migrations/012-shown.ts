@@ -15,4 +15,4 @@ const statements = [
   'CREATE TABLE first_callbacks (destination TEXT PRIMARY KEY, heard_at BIGINT NOT NULL)',
 ]
 
-export const shown: Migration = { version: 12, name: 'shown', sqlite: statements, postgres: statements }
+export const shown: Migration = { version: 12, name: 'shown', besides: true, sqlite: statements, postgres: statements }

@@ -14,6 +14,7 @@ const statements = [
 export const pendingLogouts: Migration = {
   version: 13,
   name: 'pending-logouts',
+  besides: true,
   sqlite: statements,
   postgres: statements,
 }

@@ -4,4 +4,10 @@ import type { Migration } from './migration.ts'
 
 const statements = ['ALTER TABLE lease ADD COLUMN taken_over_epoch BIGINT']
 
-export const takeovers: Migration = { version: 14, name: 'takeovers', sqlite: statements, postgres: statements }
+export const takeovers: Migration = {
+  version: 14,
+  name: 'takeovers',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

@@ -13,6 +13,7 @@ const statements = [
 export const repeatedWrites: Migration = {
   version: 15,
   name: 'repeated-writes',
+  besides: true,
   sqlite: statements,
   postgres: statements,
 }

@@ -18,4 +18,10 @@ const statements = [
   'CREATE TABLE sealing_keys (id TEXT PRIMARY KEY)',
 ]
 
-export const lookups: Migration = { version: 16, name: 'lookups', sqlite: statements, postgres: statements }
+export const lookups: Migration = {
+  version: 16,
+  name: 'lookups',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

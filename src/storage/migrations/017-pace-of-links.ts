@@ -18,6 +18,7 @@ const columns = (bytes: string) => [
 export const paceOfLinks: Migration = {
   version: 17,
   name: 'pace-of-links',
+  besides: true,
   sqlite: columns('BLOB'),
   postgres: columns('BYTEA'),
 }

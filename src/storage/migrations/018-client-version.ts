@@ -15,6 +15,7 @@ const statements = [
 export const clientVersion: Migration = {
   version: 18,
   name: 'client-version',
+  besides: true,
   sqlite: statements,
   postgres: statements,
 }

@@ -13,6 +13,7 @@ const table = (bytes: string) => [
 export const webhookSecrets: Migration = {
   version: 19,
   name: 'webhook-secrets',
+  besides: true,
   sqlite: table('BLOB'),
   postgres: table('BYTEA'),
 }

@@ -4,4 +4,10 @@ import type { Migration } from './migration.ts'
 
 const statements = ['ALTER TABLE lease ADD COLUMN backup_at BIGINT', 'ALTER TABLE inbox ADD COLUMN posted_after BIGINT']
 
-export const backups: Migration = { version: 20, name: 'backups', sqlite: statements, postgres: statements }
+export const backups: Migration = {
+  version: 20,
+  name: 'backups',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

@@ -10,4 +10,4 @@ const statements = [
   'CREATE INDEX message_map_by_tick ON message_map (tick_at) WHERE tick_at IS NOT NULL',
 ]
 
-export const ticks: Migration = { version: 21, name: 'ticks', sqlite: statements, postgres: statements }
+export const ticks: Migration = { version: 21, name: 'ticks', besides: true, sqlite: statements, postgres: statements }

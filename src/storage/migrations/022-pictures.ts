@@ -15,4 +15,10 @@ const statements = [
   )`,
 ]
 
-export const pictures: Migration = { version: 22, name: 'pictures', sqlite: statements, postgres: statements }
+export const pictures: Migration = {
+  version: 22,
+  name: 'pictures',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

@@ -11,4 +11,4 @@ const statements = [
   'CREATE INDEX message_map_old_headers ON message_map (claimed_at) WHERE header IS NOT NULL',
 ]
 
-export const names: Migration = { version: 23, name: 'names', sqlite: statements, postgres: statements }
+export const names: Migration = { version: 23, name: 'names', besides: true, sqlite: statements, postgres: statements }

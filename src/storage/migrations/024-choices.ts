@@ -7,4 +7,10 @@ const statements = [
   'CREATE INDEX message_map_with_choices ON message_map (instance, claimed_at) WHERE has_choices = 1',
 ]
 
-export const choices: Migration = { version: 24, name: 'choices', sqlite: statements, postgres: statements }
+export const choices: Migration = {
+  version: 24,
+  name: 'choices',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

@@ -98,4 +98,10 @@ const statements = [
 
 const typed = (bytes: string) => statements.map((statement) => statement.replace('$BYTES', bytes))
 
-export const history: Migration = { version: 25, name: 'history', sqlite: typed('BLOB'), postgres: typed('BYTEA') }
+export const history: Migration = {
+  version: 25,
+  name: 'history',
+  besides: true,
+  sqlite: typed('BLOB'),
+  postgres: typed('BYTEA'),
+}

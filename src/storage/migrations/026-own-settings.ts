@@ -4,4 +4,10 @@ import type { Migration } from './migration.ts'
 
 const statements = ["ALTER TABLE instances ADD COLUMN own_settings TEXT NOT NULL DEFAULT '{}'"]
 
-export const ownSettings: Migration = { version: 26, name: 'own-settings', sqlite: statements, postgres: statements }
+export const ownSettings: Migration = {
+  version: 26,
+  name: 'own-settings',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

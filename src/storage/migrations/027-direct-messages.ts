@@ -18,6 +18,7 @@ const statements = [
 export const directMessages: Migration = {
   version: 27,
   name: 'direct-messages',
+  besides: true,
   sqlite: statements,
   postgres: statements,
 }

@@ -21,6 +21,7 @@ const statements = [
 export const rejectedCalls: Migration = {
   version: 28,
   name: 'rejected calls',
+  besides: true,
   sqlite: statements,
   postgres: statements,
 }

@@ -31,4 +31,10 @@ const statements = [
   'CREATE INDEX label_agreements_due ON label_agreements (instance, due_at) WHERE due_at IS NOT NULL',
 ]
 
-export const labels: Migration = { version: 29, name: 'labels', sqlite: statements, postgres: statements }
+export const labels: Migration = {
+  version: 29,
+  name: 'labels',
+  besides: true,
+  sqlite: statements,
+  postgres: statements,
+}

@@ -19,4 +19,4 @@ const statements = [
   )`,
 ]
 
-export const live: Migration = { version: 30, name: 'live', sqlite: statements, postgres: statements }
+export const live: Migration = { version: 30, name: 'live', besides: true, sqlite: statements, postgres: statements }

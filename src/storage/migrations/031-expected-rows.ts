@@ -5,6 +5,7 @@ import type { Migration } from './migration.ts'
 export const expectedRows: Migration = {
   version: 31,
   name: 'expected rows',
+  besides: true,
   // The worker of SQLite counts between two statements.
   sqlite: [],
   postgres: [

@@ -1,5 +1,5 @@
-// Every migration in order. Migrations add tables and columns. They remove nothing that a process of the build before still
-// needs: such a process may still serve after the migration, so its statements must go on working.
+// Every migration in order. Migrations add tables and columns. One that is `besides` removes nothing that a process of the build
+// before still needs: such a process may still serve after it, so its statements must go on working.
 
 import type { Migration } from './migration.ts'
 import { foundation } from './001-foundation.ts'
@@ -33,6 +33,8 @@ import { rejectedCalls } from './028-rejected-calls.ts'
 import { labels } from './029-labels.ts'
 import { live } from './030-live.ts'
 import { expectedRows } from './031-expected-rows.ts'
+import { nodes } from './032-nodes.ts'
+import { openingClaims } from './033-opening-claims.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -66,4 +68,6 @@ export const migrations: readonly Migration[] = [
   labels,
   live,
   expectedRows,
+  nodes,
+  openingClaims,
 ]

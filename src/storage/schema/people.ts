@@ -32,6 +32,8 @@ export type ContactTable = {
   renaming_to: Generated<string | null>
   /** When the opening of a conversation began; null when none is open or its outcome is known. */
   opening_since: Generated<number | null>
+  /** The account that opens it. */
+  opening_by: Generated<InstanceName | null>
 }
 
 /** The picture of a contact. A row stays when its instance is deleted: otherwise our picture would count as an agent's. */

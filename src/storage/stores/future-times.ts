@@ -5,23 +5,24 @@ import { sql } from 'kysely'
 import { longestPauseMs } from '../../core/lifecycle/delivery.ts'
 import { longestLabelPauseMs } from '../../core/sync/labels.ts'
 import { longestBanMs, unknownBanMs } from '../../core/instance.ts'
+import type { NodeHold } from '../../core/nodes/hold.ts'
 import { waitingLifetimeMs } from '../../core/outbox.ts'
 import { longestTickPauseMs } from '../../core/tick.ts'
 import type { Database } from '../database.ts'
-import { createLeaseFence } from './lease-store.ts'
+import { createFence } from './fence.ts'
 
 /** Clocks differ by some seconds without being wrong, and short pauses are below it. */
 const toleranceMs = 60_000
 
 /** Called by the owner before it serves, and when the clock went back. A second call changes nothing more. */
-export async function correctFutureTimes(database: Database, epoch: number, now: number): Promise<void> {
+export async function correctFutureTimes(database: Database, hold: NodeHold, now: number): Promise<void> {
   const { query } = database
   const future = now + toleranceMs
   const latestExpiry = future + waitingLifetimeMs
   const expiry = { expires_at: now + waitingLifetimeMs }
   const isOpen = ['pending', 'sending'] as const
   await database.write(
-    createLeaseFence(database)(epoch),
+    createFence(database)(hold),
     query.updateTable('outbox').set(expiry).where('status', 'in', isOpen).where('expires_at', '>', latestExpiry),
     query.updateTable('outbox').set(expiry).where('look_at', 'is not', null).where('expires_at', '>', latestExpiry),
     // The pause before a look is never longer than the age of the row, except for pauses below the tolerance.

@@ -1,11 +1,12 @@
 // Refuses to start when a stored secret could not be opened: every session would look lost.
 
 import { sql } from 'kysely'
+import type { NodeHold } from '../../core/nodes/hold.ts'
 import { keyPrefixLength, SecretBox } from '../../lib/secret-box.ts'
 import { StartError } from '../../lib/start-error.ts'
 import type { Database } from '../database.ts'
 import { secretTables } from '../schema.ts'
-import { createLeaseFence } from './lease-store.ts'
+import { createFence } from './fence.ts'
 
 /** Only reads: a standby calls it while the owner may hold the write lock of SQLite. */
 export async function refuseUnreadableSecrets(
@@ -18,7 +19,7 @@ export async function refuseUnreadableSecrets(
 /** Called by the owner before it serves. Checks again, because the owner before may have sealed values since the start. */
 export async function noteKeys(
   database: Database,
-  epoch: number,
+  hold: NodeHold,
   encryptionKeys: readonly Uint8Array[],
 ): Promise<void> {
   const { query } = database
@@ -28,7 +29,7 @@ export async function noteKeys(
   const fresh = box.keyIds.filter((id) => !noted.includes(id))
   if (worthless.length === 0 && fresh.length === 0) return
   await database.write(
-    createLeaseFence(database)(epoch),
+    createFence(database)(hold),
     ...worthless.map((id) => query.deleteFrom('sealing_keys').where('id', '=', id)),
     ...fresh.map((id) =>
       query

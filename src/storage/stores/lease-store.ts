@@ -4,20 +4,27 @@ import { sql } from 'kysely'
 import type { ExpressionBuilder, RawBuilder } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Schema } from '../schema.ts'
-import { toStatement } from '../engine/statement.ts'
-import type { Statement } from '../engine/statement.ts'
 
-// One lease for the whole service.
-const name = 'service'
+/** One lease for the whole service. */
+export const leaseName = 'service'
 
 /** `isReleased`: its owner gave the lease back. Otherwise the owner may still run, even if the lease has expired. */
-export type LeaseHolder = { owner: string; expiresAt: number; expiresInMs: number; isReleased: boolean }
+export type LeaseHolder = { owner: string; epoch: number; expiresAt: number; expiresInMs: number; isReleased: boolean }
 
 /** A lease as it was read. */
 export type SeenLease = Pick<LeaseHolder, 'owner' | 'expiresAt'>
 
 // Every clock is later than this.
 const released = 0
+
+/** The owner of a lease that no process needs any more, because nodes share the database. */
+export const nodesOwner = 'nodes'
+
+/**
+ * No clock gets here. A process of an earlier build takes a lease that was not renewed for 5 s, but only if the end is exactly
+ * the one that it read. It cannot read this one exactly: JavaScript has no such number.
+ */
+const never = sql<number>`9007199254740993`
 
 export class LeaseStore {
   readonly #database: Database
@@ -31,22 +38,15 @@ export class LeaseStore {
    * it was renewed after it was read.
    */
   async acquire(owner: string, forMs: number, abandoned?: SeenLease): Promise<number | undefined> {
-    const { query, now } = this.#database
-    const expires_at = query.selectNoFrom(({ eb }) => eb(now, '+', forMs).as('at'))
-    const [row] = await this.#database.writeReturning(
-      ...this.#lockFree(abandoned),
-      query
-        .insertInto('lease')
-        .values({ name, owner, epoch: 1, expires_at })
-        .onConflict((conflict) =>
-          conflict
-            .column('name')
-            .doUpdateSet(({ eb }) => ({ owner, epoch: eb('lease.epoch', '+', 1), expires_at }))
-            .where(this.#isFree(abandoned)),
-        )
-        .returning('epoch'),
-    )
-    return row?.epoch
+    return this.#take(owner, sql<number>`${this.#database.now} + ${forMs}`, abandoned)
+  }
+
+  /**
+   * Takes the lease for good: no process of a build without nodes gets it any more, and one that had it is fenced. Returns the
+   * last epoch, or undefined while the lease of another owner runs. Only for PostgreSQL.
+   */
+  async retire(abandoned?: SeenLease): Promise<number | undefined> {
+    return this.#take(nodesOwner, never, abandoned)
   }
 
   /** False when another process has taken the lease since. An expired lease that no process took is prolonged. */
@@ -64,12 +64,29 @@ export class LeaseStore {
     const [row] = await this.#database.read(
       query
         .selectFrom('lease')
-        .select(['owner', 'expires_at', ({ eb }) => eb('expires_at', '-', now).as('expires_in_ms')])
-        .where('name', '=', name),
+        .select(['owner', 'epoch', 'expires_at', ({ eb }) => eb('expires_at', '-', now).as('expires_in_ms')])
+        .where('name', '=', leaseName),
     )
     if (!row) return undefined
-    const { owner, expires_at, expires_in_ms } = row
-    return { owner, expiresAt: expires_at, expiresInMs: expires_in_ms, isReleased: expires_at === released }
+    const { owner, epoch, expires_at, expires_in_ms } = row
+    return { owner, epoch, expiresAt: expires_at, expiresInMs: expires_in_ms, isReleased: expires_at === released }
+  }
+
+  async #take(owner: string, expires_at: RawBuilder<number>, abandoned: SeenLease | undefined) {
+    const [row] = await this.#database.writeReturning(
+      ...this.#lockFree(abandoned),
+      this.#database.query
+        .insertInto('lease')
+        .values({ name: leaseName, owner, epoch: 1, expires_at })
+        .onConflict((conflict) =>
+          conflict
+            .column('name')
+            .doUpdateSet(({ eb }) => ({ owner, epoch: eb('lease.epoch', '+', 1), expires_at }))
+            .where(this.#isFree(abandoned)),
+        )
+        .returning('epoch'),
+    )
+    return row?.epoch
   }
 
   #isFree(abandoned: SeenLease | undefined) {
@@ -83,11 +100,11 @@ export class LeaseStore {
     }
   }
 
-  // On PostgreSQL the row update alone would not wait for a fenced write in flight, see createLeaseFence.
+  // On PostgreSQL the row update alone would not wait for a fenced write in flight, see fence.ts.
   #lockFree(abandoned: SeenLease | undefined) {
     const { query, engine } = this.#database
     if (engine === 'sqlite') return []
-    const free = query.selectFrom('lease').select('epoch').where('name', '=', name).where(this.#isFree(abandoned))
+    const free = query.selectFrom('lease').select('epoch').where('name', '=', leaseName).where(this.#isFree(abandoned))
     return [free.forUpdate()]
   }
 
@@ -97,19 +114,10 @@ export class LeaseStore {
       query
         .updateTable('lease')
         .set({ expires_at: expiresAt })
-        .where('name', '=', name)
+        .where('name', '=', leaseName)
         .where('owner', '=', owner)
         .where('epoch', '=', epoch),
     )
     return changes === 1
   }
-}
-
-/** First step of a write that only the current owner may do: a stale epoch undoes the whole write. */
-export function createLeaseFence({ query, engine }: Database): (epoch: number) => Statement {
-  const check = query.selectFrom('lease').select('epoch').where('name', '=', name).where('epoch', '=', 0)
-  // On PostgreSQL the row stays locked until commit, so that no process takes over between check and write. A key share
-  // lock blocks taking the lease (FOR UPDATE) but not renewing it: slow writes must not cost their own lease.
-  const { sql } = toStatement(engine === 'postgres' ? check.forKeyShare() : check)
-  return (epoch) => ({ sql, parameters: [name, epoch], expect: 1 })
 }

@@ -7,18 +7,21 @@
 // - The keys of each session are marked: they may have sealed messages since, and the network room retires them.
 // - An import of history that was under way has failed, and its conversations are not under import any more. The kept history
 //   stays. The next import looks for it at the helpdesk first.
+// - On PostgreSQL there is no node and no owner: a process that held instances before the restore writes nothing any more.
 // - A change of a message that was written before the restore, and that the backup does not know, is no Retry.
 
 import { messageKinds } from '../../core/outbox.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Database } from '../database.ts'
 import { placeOf } from '../engine/statement.ts'
 import { sessionKeySecrets } from '../schema/accounts.ts'
 import { restoredMark } from './accounts/session-key-store.ts'
-import { createLeaseFence } from './lease-store.ts'
+import { createFence } from './fence.ts'
 import { auditInsert } from './ledger/audit-store.ts'
 import { from } from './messages/outbox-guards.ts'
+import { nodesRemoval } from './nodes/assignment-steps.ts'
 
 const reason = writeReason('restored')
 const importError = 'the database comes from a backup that was made during the import: start the import again'
@@ -29,11 +32,11 @@ export type Restored = { madeAt: number; unsent: number; searched: number }
 
 export class RestoredStore {
   readonly #database: Database
-  readonly #epoch: () => number
+  readonly #nodeHold: () => NodeHold
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#epoch = epoch
+    this.#nodeHold = nodeHold
   }
 
   /** Called by each owner before it serves. Undefined when the database comes from no backup, or was prepared before. */
@@ -44,7 +47,7 @@ export class RestoredStore {
     const searches = await this.#searches()
     const marks = await this.#marks()
     const [, , unsent = 0, ...touched] = await this.#database.write(
-      createLeaseFence(this.#database)(this.#epoch()),
+      createFence(this.#database)(this.#nodeHold()),
       this.#countUnsent(),
       this.#failRows(madeAt, now),
       ...searches,
@@ -52,7 +55,8 @@ export class RestoredStore {
       ...this.#failImports(now),
       query.updateTable('rejected_calls').set({ text_state: 'dropped' }).where('text_state', '=', 'due'),
       query.updateTable('first_callbacks').set({ heard_at: now }),
-      query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#epoch()),
+      ...nodesRemoval(this.#database, now),
+      query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#nodeHold().epoch),
       auditInsert(this.#database, {
         at: now,
         actor: 'system',
@@ -80,7 +84,10 @@ export class RestoredStore {
   }
 
   async #madeAt(): Promise<number | null> {
-    const query = this.#database.query.selectFrom('lease').select('backup_at').where('epoch', '=', this.#epoch())
+    const query = this.#database.query
+      .selectFrom('lease')
+      .select('backup_at')
+      .where('epoch', '=', this.#nodeHold().epoch)
     return (await this.#database.read(query))[0]?.backup_at ?? null
   }
 

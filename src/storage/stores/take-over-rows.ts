@@ -1,8 +1,10 @@
 // Translates what a process of an earlier build stored. Such a process may go on serving after a newer build has migrated
 // the database. It ends when a process of the newer build takes the lease, so the translation happens then.
 
+import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Database } from '../database.ts'
-import { createLeaseFence } from './lease-store.ts'
+import { createFence } from './fence.ts'
+import { assignmentsTakenOver } from './nodes/assignment-steps.ts'
 
 /** Each callback belongs to a destination. Of several instances that settled it, the first one counts. */
 const callbacks = [
@@ -68,14 +70,15 @@ const chats = `
   WHERE excluded.wrote_at > conversation_chats.wrote_at`
 
 /** Called once by each owner, before it serves. Does nothing when the owner before was of this build. */
-export async function takeOverRows(database: Database, epoch: number): Promise<void> {
+export async function takeOverRows(database: Database, hold: NodeHold): Promise<void> {
+  const { epoch } = hold
   const { query } = database
   const [lease] = await database.read(query.selectFrom('lease').select('taken_over_epoch').where('epoch', '=', epoch))
   const before = lease?.taken_over_epoch ?? null
   if (before === epoch) return
   if (before !== epoch - 1) {
     const statements = [firstCallbacks, ...callbacks, ...reports, chats].map((sql) => ({ sql, parameters: [] }))
-    await database.write(createLeaseFence(database)(epoch), ...statements)
+    await database.write(createFence(database)(hold), ...statements, ...assignmentsTakenOver(database))
   }
   // In a commit of its own: while the row of the lease is locked, the lease cannot be renewed.
   await database.write(query.updateTable('lease').set({ taken_over_epoch: epoch }).where('epoch', '=', epoch))

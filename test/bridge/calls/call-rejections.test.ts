@@ -13,6 +13,7 @@ import { engines, newDatabase } from '../../harness/databases.ts'
 import { RecordedLog } from '../../harness/logs.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
+import { holdOf, nodeHold } from '../../harness/holds.ts'
 
 const caller = { phone: '5511988887777', lid: '300000000000001' }
 const ringing: CallEvent = {
@@ -27,7 +28,11 @@ async function open(engine: (typeof engines)[number], { rejectCall, failingCommi
   await using stack = new AsyncDisposableStack()
   const { database } = stack.use(await newDatabase(engine))
   const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
-  const store = new RejectedCallStore(database, () => epoch)
+  const store = new RejectedCallStore(
+    database,
+    (instance) => holdOf(instance, epoch),
+    () => nodeHold(epoch),
+  )
   const clock = new ManualClock()
   const recorded = new RecordedLog()
   const settings = chooseSettings(loadConfig({ SERVICE_REJECT_CALLS: 'true' }), {})

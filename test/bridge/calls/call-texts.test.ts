@@ -8,13 +8,18 @@ import { RejectedCallStore } from '../../../src/storage/stores/messages/rejected
 import { engines, newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
+import { holdOf, nodeHold } from '../../harness/holds.ts'
 
 for (const engine of engines) {
   test(`texts that have to wait do not hold up those of another instance, on ${engine}`, async () => {
     await using place = await newDatabase(engine)
     const { database } = place
     const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
-    const store = new RejectedCallStore(database, () => epoch)
+    const store = new RejectedCallStore(
+      database,
+      (instance) => holdOf(instance, epoch),
+      () => nodeHold(epoch),
+    )
     const clock = new ManualClock()
     const reject = async (instance: string, callId: string, at: number) => {
       await store.claim({ instance, callId }, { phone: callId, lid: null }, at)

@@ -13,6 +13,7 @@ import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { desk } from './harness/bridge-bed.ts'
+import { holdOf, holds } from '../../harness/holds.ts'
 
 test('a merge whose answer was lost is noted the next time, and not asked for again', async () => {
   await using opened = await newDatabase('sqlite')
@@ -22,7 +23,7 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
     [1, '5511988887777'],
     [2, 'lid-99'],
   ] as const) {
-    await store.saveContact(1, desk.key, { sourceId, contactId, ours: true, name: 'Maria' })
+    await store.saveContact(holdOf('a'), desk.key, { sourceId, contactId, ours: true, name: 'Maria' })
   }
   let merges = 0
   const helpdesk = {
@@ -36,7 +37,7 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
     },
     describeContact: () => Promise.reject(new DownstreamError('transient', 'no answer')),
   } as unknown as HelpdeskInbox
-  const deps = { store, epoch: () => 1, log: silentLog, clock: new ManualClock(), lateCommitMs: 0 }
+  const deps = { store, ...holds, log: silentLog, clock: new ManualClock(), lateCommitMs: 0 }
   const merger = new ContactMerger({ ...deps, join: new ContactJoin({ ...deps, gate: new MergeGate() }) })
   const spec = personSpec({
     id: 'p',
@@ -46,8 +47,8 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
     savedName: null,
     formerPhones: [],
   })
-  await assert.rejects(merger.merge(spec, { lid: '99', phones: [] }, { destination: desk, helpdesk }))
-  await merger.merge(spec, { lid: '99', phones: [] }, { destination: desk, helpdesk })
+  await assert.rejects(merger.merge(spec, { lid: '99', phones: [] }, { instance: 'shop', destination: desk, helpdesk }))
+  await merger.merge(spec, { lid: '99', phones: [] }, { instance: 'shop', destination: desk, helpdesk })
   const known = await store.findContacts(desk.key, ['5511988887777', 'lid-99'])
   assert.deepEqual(
     known.map(({ contactId }) => contactId),

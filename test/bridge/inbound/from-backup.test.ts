@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
 import { BridgeBed, message } from './harness/bridge-bed.ts'
+import { holds } from '../../harness/holds.ts'
 
 /** Two messages wait in a backup. The first one was posted after the backup, the second one never was. */
 async function restored(bed: BridgeBed): Promise<void> {
@@ -24,7 +25,7 @@ async function restored(bed: BridgeBed): Promise<void> {
 test('an event that was posted after the backup is found, and one that was not is posted', async () => {
   await using bed = await BridgeBed.open()
   await restored(bed)
-  assert.equal((await new RestoredStore(bed.database, () => 1).prepare(bed.clock.now()))?.searched, 2)
+  assert.equal((await new RestoredStore(bed.database, holds.nodeHold).prepare(bed.clock.now()))?.searched, 2)
   await bed.restart()
   await bed.drainedWithin(60_000)
   assert.deepEqual(bed.helpdesk.contents, ['zero', 'one', 'two'])
@@ -43,7 +44,7 @@ test('a parked event is searched for when it is tried again', async () => {
   await restored(bed)
   const { database, clock } = bed
   await database.write(database.query.updateTable('inbox').set({ state: 'parked' }))
-  await new RestoredStore(database, () => 1).prepare(clock.now())
+  await new RestoredStore(database, holds.nodeHold).prepare(clock.now())
   await bed.restart()
   const retried = bed.inbound.retryParked('a')
   await bed.drainedWithin(60_000)

@@ -9,6 +9,7 @@ import { SentMessageStore } from '../../../src/storage/stores/messages/sent-mess
 import { engines, newDatabase } from '../../harness/databases.ts'
 import type { EngineName } from '../../../src/storage/database.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
+import { holds } from '../../harness/holds.ts'
 
 const dayMs = 24 * 3_600_000
 const address = '5511888880001@s.whatsapp.net'
@@ -52,7 +53,7 @@ class Stage {
   async send(chatId: string, choices?: readonly string[], networkAt = this.clock.now()): Promise<void> {
     const id = `M${++this.#ids}`
     const now = this.clock.now()
-    const step = new SentMessageStore(this.#opened.database, () => 1).insertStep({
+    const step = new SentMessageStore(this.#opened.database, holds.holdOf).insertStep({
       ...{ id, instance: 'n0', destination: 'd', chatId, kind: 'message', conversationId: 1, messageId: 1 },
       networkKey: { chat: address, id, fromMe: true, participant: null },
       content: { text: 'x', ...(choices && { choices }) },

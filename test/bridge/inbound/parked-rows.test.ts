@@ -9,6 +9,7 @@ import { JournalStore } from '../../../src/storage/stores/messages/journal-store
 import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { message } from './harness/bridge-bed.ts'
+import { holdOf, holds } from '../../harness/holds.ts'
 
 /** Two parked rows. `around` runs instead of the write that makes parked rows pending, and is given that write. */
 async function open(around: (retryParked: () => Promise<string[]>, inbox: InboxStore) => Promise<string[]>) {
@@ -19,12 +20,12 @@ async function open(around: (retryParked: () => Promise<string[]>, inbox: InboxS
   const retryParked = inbox.retryParked.bind(inbox)
   inbox.retryParked = (...about) => around(() => retryParked(...about), inbox)
   const metrics = { countResult: () => undefined }
-  const parked = new ParkedRows({ inbox, metrics, epoch: () => 1, clock: systemClock, log: silentLog })
+  const parked = new ParkedRows({ inbox, metrics, ...holds, clock: systemClock, log: silentLog })
   const journal = new JournalStore(database)
   for (const id of ['01', '02', '03']) {
     await database.write(journal.inbox({ id, instance: 'a', event: message(id), receivedAt: 1000 }))
   }
-  for (const id of ['01', '02']) await inbox.park(1, id, 'no')
+  for (const id of ['01', '02']) await inbox.park(holdOf('a'), id, 'no')
   parked.begin('a', 2)
   return { parked, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }
@@ -45,7 +46,7 @@ test('a request to retry whose answer is lost is followed when it comes again', 
 
 test('a row that is parked while a request to retry runs is followed too', async () => {
   await using bed = await open(async (retryParked, inbox) => {
-    await inbox.park(1, '03', 'no')
+    await inbox.park(holdOf('a'), '03', 'no')
     return retryParked()
   })
   assert.deepEqual(await bed.parked.unpark('a'), ['01', '02', '03'])

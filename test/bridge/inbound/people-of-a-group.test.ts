@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { engines, newDatabase } from '../../harness/databases.ts'
+import { holdOf, holds } from '../../harness/holds.ts'
 
 for (const engine of engines) {
   describe(`on ${engine}`, () => {
@@ -18,13 +19,20 @@ for (const engine of engines) {
         asked.push(people.length)
         return findAll(instance, people)
       }
-      const people = new People({ store, epoch: () => 1, newId: () => 'new', clock: systemClock })
+      const people = new People({ store, ...holds, newId: () => 'new', clock: systemClock })
       const record = (id: string, phone: string | null, lid: string | null) =>
-        store.insert(1, 'a', { id, phone, lid, pushName: id, savedName: null, formerPhones: [] })
+        store.insert(holdOf('a'), { id, phone, lid, pushName: id, savedName: null, formerPhones: [] })
       await record('p1', '55', null)
       await record('p2', null, '99')
       await record('p3', '66', '98')
-      await store.insert(1, 'b', { id: 'p4', phone: '77', lid: null, pushName: 'x', savedName: null, formerPhones: [] })
+      await store.insert(holdOf('b'), {
+        id: 'p4',
+        phone: '77',
+        lid: null,
+        pushName: 'x',
+        savedName: null,
+        formerPhones: [],
+      })
       const members = [
         { phone: '55', lid: '97' },
         { phone: '88', lid: '99' },

@@ -8,6 +8,7 @@ import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
+import { holdOf, holds } from '../../harness/holds.ts'
 
 const noNames = { pushName: null, savedName: null, formerPhones: [] }
 
@@ -23,9 +24,9 @@ test('a person who is looked up while two records become one is not remembered a
     if (asked++ === 0) await held.promise
     return found
   }
-  const people = new People({ store, epoch: () => 1, newId: () => 'p3', clock: systemClock })
-  await store.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...noNames })
-  await store.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...noNames })
+  const people = new People({ store, ...holds, newId: () => 'p3', clock: systemClock })
+  await store.insert(holdOf('a'), { id: 'p1', phone: '55', lid: null, ...noNames })
+  await store.insert(holdOf('a'), { id: 'p2', phone: null, lid: '99', ...noNames })
   const early = people.lookUp('a', { phone: null, lid: '99' })
   const joined = people.upsert('a', { phone: '55', lid: '99' })
   for (let turn = 0; turn < 10; turn++) await find('a', { phone: '55', lid: null })
@@ -47,11 +48,11 @@ async function twoRecords(database: Database) {
     await merge(...records)
     throw new StorageError('unavailable', 'the answer is lost')
   }
-  const people = new People({ store, epoch: () => 1, newId: () => 'p3', clock: systemClock })
+  const people = new People({ store, ...holds, newId: () => 'p3', clock: systemClock })
   const merged: unknown[] = []
   people.onMerged((instance, ids) => merged.push({ instance, ...ids }))
-  await store.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...noNames })
-  await store.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...noNames })
+  await store.insert(holdOf('a'), { id: 'p1', phone: '55', lid: null, ...noNames })
+  await store.insert(holdOf('a'), { id: 'p2', phone: null, lid: '99', ...noNames })
   return { people, merged }
 }
 
@@ -117,7 +118,7 @@ test('a record is current until it is changed, merged or forgotten', async () =>
   const store = new PeopleStore(opened.database)
   let count = 0
   const newId = () => `p${++count}`
-  const people = new People({ store, epoch: () => 1, newId, clock: systemClock })
+  const people = new People({ store, ...holds, newId, clock: systemClock })
   const byPhone = await people.upsert('a', { phone: '55', lid: null }, 'Maria')
   const byLid = await people.upsert('a', { phone: null, lid: '99' })
   assert.deepEqual([people.isCurrent('a', byPhone), people.isCurrent('a', byLid)], [true, true])
@@ -137,7 +138,7 @@ async function openPeople() {
   const start = () =>
     new People({
       store: new PeopleStore(opened.database),
-      epoch: () => 1,
+      ...holds,
       newId: () => `p${++count}`,
       clock: systemClock,
     })

@@ -7,6 +7,7 @@ import { ImportMarks } from '../../../src/storage/stores/history/import-marks.ts
 import type { Answer } from './harness/agent-desk.ts'
 import { ana, OutboundBed } from './harness/outbound-bed.ts'
 import { reported } from './harness/views.ts'
+import { holdOf, nodeHold } from '../../harness/holds.ts'
 
 const bot = { id: 9, name: 'Robot', type: 'agent_bot' }
 const imported = /history is being imported, press Retry in a minute/
@@ -32,9 +33,9 @@ async function setUp({ isHistory }: { isHistory: boolean }) {
     bed,
     live,
     conversation,
-    begin: () => marks.begin(1, place, { isHistory, now: now() }),
-    end: () => marks.end(1, place, now()),
-    endAbandoned: () => marks.endAbandoned(1, now()),
+    begin: () => marks.begin(holdOf('a'), place, { isHistory, now: now() }),
+    end: () => marks.end(holdOf('a'), place, now()),
+    endAbandoned: () => marks.endAbandoned(nodeHold(), now()),
     [Symbol.asyncDispose]: () => bed[Symbol.asyncDispose](),
   }
 }

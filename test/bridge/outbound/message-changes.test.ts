@@ -12,6 +12,7 @@ import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.t
 import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
+import { holdOf, nodeHold } from '../../harness/holds.ts'
 
 const key = 'https://desk|1|1'
 const destination = { key, baseUrl: 'https://desk', apiToken: '', accountId: 1, inboxId: 1 }
@@ -56,8 +57,12 @@ test('a deletion that meets a message just leaving takes it back', async () => {
   await using stack = new AsyncDisposableStack()
   const { database } = stack.use(await newDatabase('sqlite'))
   const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
-  const outbox = new OutboxStore(database, () => epoch)
-  const transitions = new OutboxTransitions(database, () => epoch)
+  const outbox = new OutboxStore(
+    database,
+    (instance) => holdOf(instance, epoch),
+    () => nodeHold(epoch),
+  )
+  const transitions = new OutboxTransitions(database, (instance) => holdOf(instance, epoch))
   const clock = new ManualClock()
   const submitted: string[] = []
   const deletions = new MessageDeletions({
@@ -65,11 +70,11 @@ test('a deletion that meets a message just leaving takes it back', async () => {
     transitions: {
       // The worker is quicker by a moment.
       cancel: async (row, ...rest) => {
-        await transitions.claim(row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remoteJid)
+        await transitions.claim('shop', row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remoteJid)
         return transitions.cancel(row, ...rest)
       },
     },
-    retries: new RetryStore(database, () => epoch),
+    retries: new RetryStore(database, (instance) => holdOf(instance, epoch)),
     map: new MessageMapStore(database),
     worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
     accounts: { isReady: () => true },

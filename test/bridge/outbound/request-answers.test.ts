@@ -27,7 +27,7 @@ test('the row of a request that was answered with a failure is taken back before
   await outbox.enqueue(row, key)
   assert.equal((await answers.find(key, 'asked'))?.kind, 'queued')
 
-  await undecided.refuse('one')
+  await undecided.refuse(row)
   await assert.rejects(answers.find(key, 'asked'), /the database is away/)
   isAway = false
   assert.equal(await answers.find(key, 'asked'), undefined)

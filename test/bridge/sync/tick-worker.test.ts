@@ -143,7 +143,7 @@ test('a destination gets at most four requests at a time, and a silent one delay
 test('another process goes on with what was due, and counts it', async () => {
   await using bed = await TickBed.open()
   await bed.map('w1', { messageId: 6 })
-  await bed.stores.ticks.report({ delivered: [], read: ['w1'] }, bed.clock.now() - 1000)
+  await bed.stores.ticks.report('a', { delivered: [], read: ['w1'] }, bed.clock.now() - 1000)
   await bed.worker.run()
   await settled(bed)
   assert.deepEqual([bed.set, bed.counted], [['6 read'], { ok: 1 }])

@@ -11,6 +11,7 @@ import { numberOf } from '../../harness/linked-seed.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
 import { storeLinked } from '../../network/harness/network-room.ts'
+import { holdOf } from '../../harness/holds.ts'
 
 /** Credentials that look linked, of a device that this network does not know, as the pairing of instance n0. */
 async function stageUnheard(database: Database): Promise<void> {
@@ -19,7 +20,7 @@ async function stageUnheard(database: Database): Promise<void> {
   const epoch = (await leases.acquire('unheard', 60_000)) ?? 0
   const keys = new SessionKeyStore(database)
   const phone = elsewhere.account({ phone: numberOf(0) })
-  await storeLinked(elsewhere, phone, (writes) => keys.save(epoch, 'unheard', writes))
+  await storeLinked(elsewhere, phone, (writes) => keys.save(holdOf('a', epoch), 'unheard', writes))
   await database.write(database.query.updateTable('instances').set({ pairing_session_id: 'unheard' }))
   await leases.release('unheard', epoch)
 }

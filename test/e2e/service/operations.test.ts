@@ -128,6 +128,7 @@ describe('the OpenAPI document', () => {
       'get /api/jobs/{id}',
       'get /api/overview',
       'get /api/public/stats open',
+      'get /api/ready open',
       'get /api/session optional',
       'get /api/settings',
       'get /api/support-bundle',
@@ -193,6 +194,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(statuses('/api/version', 'get'), ['200', '401', '429', '500', '503'])
     assert.deepEqual(statuses('/api/public/stats', 'get'), ['200', '403', '429', '500', '503'])
     assert.deepEqual(statuses('/api/health', 'get'), ['200', '500', '503'])
+    assert.deepEqual(statuses('/api/ready', 'get'), ['200', '500', '503'])
     assert.deepEqual(statuses('/metrics', 'get'), ['200', '500'])
   })
 

@@ -14,6 +14,7 @@ import { newDatabase } from '../../harness/databases.ts'
 import { RecordedLog } from '../../harness/logs.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { openStores } from '../../storage/harness/all-stores.ts'
+import { holds } from '../../harness/holds.ts'
 
 const baseUrl = 'https://desk.example'
 const destination = { key: 'desk', baseUrl, apiToken: 'token', accountId: 1, inboxId: 1 }
@@ -44,7 +45,7 @@ export class DateBed {
       { config, clock, log },
       {
         settingsOf: createSettingsOf(config, { find: () => undefined }),
-        ...{ database, epoch: () => 1, downstream: owned.use(createDownstream()) },
+        ...{ database, holds, downstream: owned.use(createDownstream()) },
         helpdeskDatabase: owned.use(new ChatwootDatabase({ url: tables.url, baseUrl, log })),
       },
     )

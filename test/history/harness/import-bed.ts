@@ -19,6 +19,7 @@ import type { EngineName } from '../../../src/storage/database.ts'
 import { HistoryStore } from '../../../src/storage/stores/history/history-store.ts'
 import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { BridgeBed, message } from '../../bridge/inbound/harness/bridge-bed.ts'
+import { holdOf, holds, holdsAt } from '../../harness/holds.ts'
 
 type Options = { engine?: EngineName; environment?: Record<string, string>; instances?: string[] }
 export type BedRun = {
@@ -53,7 +54,7 @@ export class ImportBed {
     this.bridge = bridge
     this.#options = options
     this.#newId = createRowIds(bridge.clock)
-    this.jobs = new JobStore(bridge.database, () => 1)
+    this.jobs = new JobStore(bridge.database, holds.holdOf, holds.nodeHold)
     this.history = new HistoryStore(bridge.database)
     this.#parts = this.#compose()
   }
@@ -79,7 +80,7 @@ export class ImportBed {
     for (const { chatJid: chat, event } of rows.toSorted((one, other) => other.event.at - one.event.at)) {
       anchors.set(chat, { key: { chat, id: event.id, fromMe: event.fromMe, participant: null }, at: event.at })
     }
-    await this.history.keep(1, instance, rows, anchors)
+    await this.history.keep(holdOf(instance), rows, anchors)
   }
 
   /** A running job. */
@@ -204,12 +205,12 @@ export class ImportBed {
 
   #compose(): ReturnType<typeof createImport> {
     const { database, clock, logs, set, metrics } = this.bridge
-    const epoch = () => this.#epoch
+    const holds = holdsAt(() => this.#epoch)
     const { people, contexts, opener, destinations, posting } = set
     const config = loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment })
     const base = { config, clock, log: logs.log }
     const { settingsOf } = this.bridge
-    const shared = { settingsOf, database, epoch, people, contexts, lateCommitMs }
+    const shared = { settingsOf, database, holds, people, contexts, lateCommitMs }
     const { poster, notes } = createPosting(base, {
       ...shared,
       contactOf: (spec, target) => opener.contactOf(spec, target),

@@ -12,6 +12,7 @@ import type { EngineName } from '../../../src/storage/database.ts'
 import type { HistoryOutcome } from '../../../src/storage/schema/history.ts'
 import { HistoryStore } from '../../../src/storage/stores/history/history-store.ts'
 import { BridgeBed, desk } from '../../bridge/inbound/harness/bridge-bed.ts'
+import { holdOf, holds } from '../../harness/holds.ts'
 
 type Options = { engine?: EngineName; environment?: Record<string, string>; instances?: string[] }
 
@@ -49,7 +50,7 @@ export class PostingBed {
   }
 
   get target(): HelpdeskTarget {
-    return { destination: desk, helpdesk: this.helpdesk.helpdesk(desk), onStep: () => undefined }
+    return { instance: 'shop', destination: desk, helpdesk: this.helpdesk.helpdesk(desk), onStep: () => undefined }
   }
 
   /** The parts of the process that runs now. */
@@ -61,7 +62,7 @@ export class PostingBed {
       { config, clock, log: logs.log },
       {
         settingsOf: bridge.settingsOf,
-        ...{ database, epoch: () => 1, people: set.people, contexts: set.contexts, posting: set.posting, metrics },
+        ...{ database, holds, people: set.people, contexts: set.contexts, posting: set.posting, metrics },
         contactOf: (spec, { helpdesk }) => helpdesk.ensureContact(spec),
         dates: {
           headOf: (...which) => this.dates.headOf(...which),
@@ -81,7 +82,7 @@ export class PostingBed {
       const position = ++this.#ids
       return { id: `h${position}`, chatJid: chatJid(event.chat), participant: '', position, event }
     })
-    await this.history.keep(1, 'a', rows, new Map())
+    await this.history.keep(holdOf('a'), rows, new Map())
   }
 
   /** Keeps the events and imports them, oldest first. */

@@ -9,10 +9,14 @@ import { JobStopped } from '../../../src/core/jobs/job-runner.ts'
 import { ImportMarks } from '../../../src/storage/stores/history/import-marks.ts'
 import { ImportBed, past } from '../harness/import-bed.ts'
 import type { BedRun } from '../harness/import-bed.ts'
+import { nodeHold } from '../../harness/holds.ts'
 
 async function cancel(bed: ImportBed, run: BedRun): Promise<void> {
   const { progress, error, result } = run.job
-  await bed.jobs.end(run.job.id, { status: 'cancelled', endedAt: bed.clock.now(), progress, error, result })
+  await bed.jobs.end(
+    { id: run.job.id, instance: 'a' },
+    { status: 'cancelled', endedAt: bed.clock.now(), progress, error, result },
+  )
   run.stop('cancelled')
   // No time passes until the run has stopped.
   await assert.rejects(run.ended, JobStopped)
@@ -214,7 +218,7 @@ test('the conversation of a cancelled import is closed to bots until the helpdes
     throw new DownstreamError('transient', 'away', { status: 503 })
   }
   for (let minutes = 0; minutes < 60; minutes++) await bed.bridge.pass(60_000)
-  await new ImportMarks(bed.bridge.database).endAbandoned(1, bed.clock.now())
+  await new ImportMarks(bed.bridge.database).endAbandoned(nodeHold(), bed.clock.now())
   assert.equal((await bed.importing()).length, 1)
   assert.equal(bed.bridge.logs.withMessage('an import could not be tidied up yet').length, 1)
   bed.helpdesk.script = () => undefined

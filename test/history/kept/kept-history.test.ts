@@ -18,6 +18,7 @@ import { engines, newDatabase } from '../../harness/databases.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { sampleAudit, sampleInstance } from '../../harness/samples.ts'
 import { openStores } from '../../storage/harness/all-stores.ts'
+import { holdOf, holds } from '../../harness/holds.ts'
 
 const bob = '5511888880001@s.whatsapp.net'
 const ann = '5511888880002@s.whatsapp.net'
@@ -38,9 +39,8 @@ for (const engine of engines) {
     const stores = await openStores(database)
     const { history, instances } = stores
     const clock = new ManualClock()
-    const epoch = () => 1
     const newId = createRowIds(clock)
-    const people = new People({ store: stores.people, epoch, newId, clock })
+    const people = new People({ store: stores.people, ...holds, newId, clock })
     const told: string[] = []
     const pairing = {
       kept: (instance: string) => Promise.resolve(void told.push(`kept ${instance}`)),
@@ -49,16 +49,16 @@ for (const engine of engines) {
     const isGroup = createIgnoreRule(['*@g.us'])
     const isIgnored = (_: string, chat: Chat) => isGroup(chat)
     const start = (store: Pick<HistoryStore, 'keep'> = history) => {
-      const kept = new KeptHistory({ isOn, store, people, pairing, isIgnored, epoch, newId, clock })
+      const kept = new KeptHistory({ isOn, store, people, pairing, isIgnored, ...holds, newId, clock })
       kept.take('shop')
       return kept
     }
-    await instances.insert(1, sampleInstance('shop'), sampleAudit())
+    await instances.insert(holdOf('shop'), sampleInstance('shop'), sampleAudit())
     const pending = async (...jids: string[]) =>
       (await history.pending('shop', jids, { since: 0, after: null, limit: 9999 })).map(({ event }) => event.id)
     const owned = stack.move()
     return {
-      ...{ stores, history, clock, epoch, people, told, pairing, start, pending },
+      ...{ stores, history, clock, people, told, pairing, start, pending },
       [Symbol.asyncDispose]: () => owned.disposeAsync(),
     }
   }
@@ -124,9 +124,9 @@ for (const engine of engines) {
     test('a large piece is stored in several commits, the anchors last', async () => {
       await using stage = await setUp()
       const commits: [rows: number, anchors: number][] = []
-      const keep: HistoryStore['keep'] = (epoch, instance, rows, anchors) => {
+      const keep: HistoryStore['keep'] = (hold, rows, anchors) => {
         commits.push([rows.length, anchors.size])
-        return stage.history.keep(epoch, instance, rows, anchors)
+        return stage.history.keep(hold, rows, anchors)
       }
       const ids = Array.from({ length: 1200 }, (_, n) => `m${n}`)
       await stage.start({ keep }).onPastEvents('shop', 'pairing', [past(bob, ids)])
@@ -158,7 +158,7 @@ for (const engine of engines) {
 
     test('an instance that is deleted while pieces arrive leaves nothing behind', async () => {
       await using stage = await setUp()
-      const { stores, history, epoch, clock } = stage
+      const { stores, history, clock } = stage
       const begun = Promise.withResolvers<undefined>()
       const gate = Promise.withResolvers<undefined>()
       const keep: HistoryStore['keep'] = async (...piece) => {
@@ -180,8 +180,8 @@ for (const engine of engines) {
       gate.resolve(undefined)
       await Promise.all([underWay, next, left])
       assert.equal(await history.count('shop'), 1)
-      await stores.instances.remove(1, 'shop', null, sampleAudit())
-      await new HistoryPruner({ store: stores.historyRemoval, epoch, clock }).forget('shop')
+      await stores.instances.remove(holdOf('shop'), null, sampleAudit())
+      await new HistoryPruner({ store: stores.historyRemoval, ...holds, clock }).forget('shop')
       await assert.rejects(kept.onPastEvents('shop', 'pairing', [past(bob, ['c'])]), /not served/)
       // Another process that has not noticed the deletion yet.
       await assert.rejects(stage.start().onPastEvents('shop', 'pairing', [past(bob, ['d'])]), {
@@ -192,17 +192,17 @@ for (const engine of engines) {
 
     test('the sweep removes what is too old, and what a deleted instance has left', async () => {
       await using stage = await setUp()
-      const { stores, history, epoch, clock, pending } = stage
+      const { stores, history, clock, pending } = stage
       const kept = stage.start()
       await kept.onPastEvents('shop', 'pairing', [
         past(bob, ['old'], { at: clock.now() - 31 * day }),
         past(ann, ['young'], { at: clock.now() - 29 * day }),
       ])
-      await stores.instances.insert(1, sampleInstance('gone'), sampleAudit())
+      await stores.instances.insert(holdOf('shop'), sampleInstance('gone'), sampleAudit())
       kept.take('gone')
       await kept.onPastEvents('gone', 'pairing', [past(bob, ['x'])])
-      await stores.instances.remove(1, 'gone', null, sampleAudit())
-      await new HistoryPruner({ store: stores.historyRemoval, epoch, clock }).run()
+      await stores.instances.remove(holdOf('gone'), null, sampleAudit())
+      await new HistoryPruner({ store: stores.historyRemoval, ...holds, clock }).run()
       assert.deepEqual([await pending(bob, ann), await history.chats('gone')], [['young'], []])
       // The phone can still be asked for what is older.
       assert.equal((await history.anchorOf('shop', [bob]))?.key.id, 'old')

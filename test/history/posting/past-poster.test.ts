@@ -9,6 +9,7 @@ import { desk, envelope, message, person } from '../../bridge/inbound/harness/br
 import { eventAbout } from '../../bridge/inbound/harness/event-about.ts'
 import { engines } from '../../harness/databases.ts'
 import { PostingBed } from '../harness/posting-bed.ts'
+import { holds } from '../../harness/holds.ts'
 
 const ana = { phone: '5511900001111', lid: null }
 const group = { kind: 'group' as const, id: '120363000000000001' }
@@ -34,7 +35,7 @@ for (const engine of engines) {
     test('no read receipt is ever due for an imported message', async () => {
       await using bed = await PostingBed.open({ engine })
       await bed.import(message('one'), message('two'))
-      const sent = new SentMessageStore(bed.bridge.database, () => 1)
+      const sent = new SentMessageStore(bed.bridge.database, holds.holdOf)
       const unread = await sent.unread(desk.key, bed.conversation.id, Number.MAX_SAFE_INTEGER, 10)
       assert.deepEqual(unread, { messages: [], isPosting: false })
     })
@@ -116,7 +117,7 @@ test('a message that an agent sent through the service is skipped', async () => 
   const event = message('hello', { fromMe: true })
   const { id: chatId } = await set.people.upsert('a', event.chat.kind === 'person' ? event.chat : ana)
   const networkKey = { chat: '5511988887777@s.whatsapp.net', id: event.id, fromMe: true, participant: null }
-  const sent = new SentMessageStore(database, () => 1)
+  const sent = new SentMessageStore(database, holds.holdOf)
   const place = { instance: 'a', destination: desk.key, chatId, conversationId: bed.conversation.id, messageId: 7 }
   const facts = { kind: 'message', content: {}, at: 1, networkAt: event.at }
   await database.write(sent.insertStep({ id: 'row', networkKey, ...place, ...facts }))

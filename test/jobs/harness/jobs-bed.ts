@@ -14,6 +14,7 @@ import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { ScriptedRunner } from './scripted-runner.ts'
+import { holds } from '../../harness/holds.ts'
 
 const params: ImportParams = { chat: null, count: 50, timeoutMs: 30_000, days: 7, mediaDays: 0 }
 export const all: JobOrder<HistoryJobType> = { type: 'history_all', params }
@@ -85,7 +86,7 @@ export class JobsBed {
       history_pairing: history,
       contacts_import: this.contacts,
     }
-    this.store = new FlakyJobStore(database, () => 1)
+    this.store = new FlakyJobStore(database, holds.holdOf, holds.nodeHold)
     this.jobs = new Jobs({ store: this.store, runners, clock, log: silentLog, newId: createRowIds(clock) })
   }
 

@@ -14,6 +14,7 @@ import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { RecordedLog } from '../../harness/logs.ts'
+import { holdOf } from '../../harness/holds.ts'
 import { Line } from './line.ts'
 import { createNetwork, settingsFor, storeLinked } from './network-room.ts'
 import type { NetworkDeps } from './network-room.ts'
@@ -79,7 +80,7 @@ export class Bed {
   /** An account whose keys are stored, as after a pairing. */
   async linked(sessionId: string, number = '5511999990001'): Promise<SimPhone> {
     const phone = this.sim.phone(number) ?? this.sim.account({ phone: number, name: 'Ana' })
-    await storeLinked(this.sim, phone, (writes) => this.store.save(this.epoch, sessionId, writes))
+    await storeLinked(this.sim, phone, (writes) => this.store.save(holdOf('a', this.epoch), sessionId, writes))
     return phone
   }
 

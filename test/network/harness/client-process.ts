@@ -15,6 +15,7 @@ import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-ke
 import { silentLog } from '../../harness/logs.ts'
 import { plain } from './contents.ts'
 import { createNetwork } from './network-room.ts'
+import { nodeHold } from '../../harness/holds.ts'
 
 export type ClientOptions = {
   location: DatabaseLocation
@@ -73,7 +74,7 @@ async function openProtected(): Promise<Send> {
 
 async function openStock(): Promise<Send> {
   applyLibraryPatches()
-  const account = new Account({ keys, sessionId: 's', epoch, clock, log, onFenced: () => undefined })
+  const account = new Account({ keys, sessionId: 's', hold: nodeHold(epoch), clock, log })
   const creds = await account.loadCreds()
   if (!creds) throw new Error('the account is not linked')
   const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })

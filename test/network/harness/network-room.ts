@@ -11,6 +11,7 @@ import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-ke
 import type { SessionKeyWrite } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
 import { silentLog } from '../../harness/logs.ts'
+import { holdsAt, nodeHold } from '../../harness/holds.ts'
 
 export type NetworkDeps = ConstructorParameters<typeof WhatsappNetwork>[0]
 
@@ -25,8 +26,8 @@ export function createNetwork({ database, epoch, settings }: Stored, more: Parti
   return new WhatsappNetwork({
     keys: new SessionKeyStore(database),
     journal: new JournalStore(database),
-    versions: new ClientVersionStore(database, () => epoch),
-    epoch: () => epoch,
+    versions: new ClientVersionStore(database, () => nodeHold(epoch)),
+    ...holdsAt(() => epoch),
     clock: systemClock,
     log: silentLog,
     settings,

@@ -15,6 +15,7 @@ import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-ke
 import { newLocation } from '../../harness/databases.ts'
 import { harshNetwork } from '../../harness/harsh-network.ts'
 import { silentLog } from '../../harness/logs.ts'
+import { holdOf } from '../../harness/holds.ts'
 import type { ClientOptions } from './client-process.ts'
 import { Line } from './line.ts'
 import { createNetwork, settingsFor, storeLinked } from './network-room.ts'
@@ -58,7 +59,7 @@ export class TortureBed {
     const epoch = (await new LeaseStore(database).acquire('torture', 600_000)) ?? 0
     const bed = new TortureBed(sim, { location, settings: settingsFor(sim), epoch, way, saveMs }, stack.move())
     const store = new SessionKeyStore(database)
-    await storeLinked(sim, bed.phone, (writes) => store.save(epoch, 's', writes))
+    await storeLinked(sim, bed.phone, (writes) => store.save(holdOf('a', epoch), 's', writes))
     return bed
   }
 

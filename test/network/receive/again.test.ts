@@ -6,6 +6,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 import { Bed } from '../harness/bed.ts'
 import { Line } from '../harness/line.ts'
 import { createNetwork, settingsFor } from '../harness/network-room.ts'
+import { holdOf } from '../../harness/holds.ts'
 
 const preKeyIds = Array.from({ length: 1000 }, (_, index) => String(index))
 
@@ -24,7 +25,7 @@ test('a first message that could open twice is received once, and leaves no sess
   const stored = await bed.database.read(sessions)
   assert.ok(stored.length > 0)
   const gone = stored.map(({ key_id }) => ({ kind: 'session', id: key_id, value: null }))
-  await bed.store.save(bed.epoch, 's', [...gone, ...preKeys])
+  await bed.store.save(holdOf('a', bed.epoch), 's', [...gone, ...preKeys])
 
   const { database, epoch, sim, logs } = bed
   await using again = createNetwork({ database, epoch, settings: settingsFor(sim) }, { log: logs.log })

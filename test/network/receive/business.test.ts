@@ -60,7 +60,7 @@ test('a forgotten session leaves no envelopes, but the inbox of its instance', a
   await bed.online('s')
   await bed.event(bob.text(phone, 'hello').id)
   assert.equal(await count(bed, 'opened'), 1)
-  await bed.network.forget('s')
+  await bed.network.forget({ sessionId: 's', instance: 'a' })
   assert.equal(await count(bed, 'opened'), 0)
   assert.equal(await count(bed, 'inbox'), 1)
 })

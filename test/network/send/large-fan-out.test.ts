@@ -10,10 +10,12 @@ import { durableRepository } from '../../../src/network/account/durable-signal.t
 import { ConnectionKeys } from '../../../src/network/account/connection-keys.ts'
 import { applyLibraryPatches } from '../../../src/network/library/patches/apply.ts'
 import { Curve, initAuthCreds } from '../../../src/network/library/library.ts'
+import type { NodeHold } from '../../../src/core/nodes/hold.ts'
 import type { LibraryLogger, SignalAuthState } from '../../../src/network/library/library.ts'
 import { IdentityChanges } from '../../../src/network/account/identity-changes.ts'
 import type { SessionKeyWrite } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { silentLog } from '../../harness/logs.ts'
+import { nodeHold } from '../../harness/holds.ts'
 
 const devices = 40
 const jids = Array.from({ length: devices }, (_, n) => `${100 + n}@lid`)
@@ -26,13 +28,13 @@ function setUp() {
   const keys = new AccountKeys({
     keys: {
       load: () => Promise.resolve([]),
-      save: async (_epoch: number, _session: string, writes: readonly SessionKeyWrite[]) => {
+      save: async (_hold: NodeHold, _session: string, writes: readonly SessionKeyWrite[]) => {
         await disk.ready
         saved.push(writes.map(({ kind, id }) => `${kind} ${id}`))
       },
     },
     sessionId: 's',
-    epoch: 1,
+    hold: nodeHold(),
     clock: systemClock,
     log: silentLog,
     onFenced: () => undefined,

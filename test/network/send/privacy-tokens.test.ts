@@ -11,6 +11,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 import { Bed } from '../harness/bed.ts'
 import { plain } from '../harness/contents.ts'
 import type { Line } from '../harness/line.ts'
+import { holdOf } from '../../harness/holds.ts'
 
 /** The tokens of the message with this id, as the server got them. */
 function tokensOf(bed: Bed, id: string): { tctoken: string | undefined; cstoken: string | undefined } {
@@ -91,7 +92,7 @@ test('an account that was linked without a salt asks for it once', async () => {
   await saltStored(bed, true)
   await bed.network.release('s')
   // The app state is known, and the salt in it is not, as in a database of an earlier version.
-  await bed.store.save(bed.epoch, 's', [{ kind: 'tctoken', id: '__nct_salt', value: null }])
+  await bed.store.save(holdOf('a', bed.epoch), 's', [{ kind: 'tctoken', id: '__nct_salt', value: null }])
   const line = await bed.online('s')
   await saltStored(bed, true)
   const id = await sendText(line, bob.user.pnJid)
@@ -107,7 +108,7 @@ test('an account whose question for the salt fails asks again at its next connec
   phone.changeSalt(Buffer.alloc(32, 9))
   await saltStored(bed, true)
   await bed.network.release('s')
-  await bed.store.save(bed.epoch, 's', [{ kind: 'tctoken', id: '__nct_salt', value: null }])
+  await bed.store.save(holdOf('a', bed.epoch), 's', [{ kind: 'tctoken', id: '__nct_salt', value: null }])
   const question = 'w:sync:app:state set sync'
   bed.sim.fault({ kind: 'query_error', query: question, code: 503, times: 1 })
   const before = bed.sim.log.find({ tag: 'iq' }).length

@@ -109,7 +109,7 @@ for (const engine of engines) {
       assert.equal(await timerOfText(line, bob), day)
       await bed.network.release('s')
       assert.equal(await timerOfText(await bed.online('s'), bob), day)
-      await bed.network.forget('s')
+      await bed.network.forget({ sessionId: 's', instance: 'a' })
       assert.deepEqual(await storedTimers(bed), [])
     })
   })

@@ -3,6 +3,7 @@
 import type { Delivery } from '../../../src/core/lifecycle/delivery.ts'
 import { noUsage } from '../../../src/core/usage.ts'
 import { sampleAudit, sampleInstance, sampleTenant } from '../../harness/samples.ts'
+import { holdOf, nodeHold } from '../../harness/holds.ts'
 import type { StoreCall, Stores } from './all-stores.ts'
 
 const ended = { status: 'delivered', attempts: 1, nextAt: 1000, code: 200, error: null } as const
@@ -19,7 +20,7 @@ const kept = (id: string) => ({
   linkedAt: null,
 })
 const keyed = (id: string) => sampleAudit({ key: id })
-const added = ({ instances }: Stores, id: string) => instances.insert(1, sampleInstance(id), sampleAudit())
+const added = ({ instances }: Stores, id: string) => instances.insert(holdOf('shop'), sampleInstance(id), sampleAudit())
 const delivery = ({ deliveries }: Stores, id: string) => deliveries.insert([sampleDelivery(id)])
 const restricted = { until: 9000, struckAt: 1000 }
 const fromBackup = ({ database }: Stores) =>
@@ -49,35 +50,35 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
     given: added,
     run: ({ instances }, id) => {
       const along = { audits: [keyed(id)], deliveries: [sampleDelivery(id)], logouts: [logout(id)] }
-      return instances.update(1, id, { state: 'ready' }, along)
+      return instances.update(holdOf(id), { state: 'ready' }, along)
     },
   },
   'InstanceStore.put': {
     kind: 'repeated',
     run: ({ instances }, id) =>
-      instances.put(1, sampleInstance(id), { audits: [keyed(id)], deliveries: [sampleDelivery(id)] }),
+      instances.put(holdOf('shop'), sampleInstance(id), { audits: [keyed(id)], deliveries: [sampleDelivery(id)] }),
   },
   // After a failure the caller stores the whole record again.
   'InstanceStore.remove': {
     kind: 'counted',
     given: added,
-    run: ({ instances }, id) => instances.remove(1, id, kept(id), sampleAudit()),
+    run: ({ instances }, id) => instances.remove(holdOf(id), kept(id), sampleAudit()),
   },
   'InstanceStore.keptSessions': { kind: 'read', run: ({ instances }, id) => instances.keptSessions(id) },
   'InstanceStore.giveUpKeptSessions': {
     kind: 'repeated',
-    run: ({ instances }, id) => instances.giveUpKeptSessions(1, [logout(id)]),
+    run: ({ instances }, id) => instances.giveUpKeptSessions(holdOf('shop'), [logout(id)]),
   },
   'InstanceStore.dropOrphans': {
     kind: 'repeated',
-    given: ({ keys }, id) => keys.save(1, id, [{ kind: 'creds', id: 'x', value: Buffer.of(1) }]),
-    run: ({ instances }) => instances.dropOrphans(1, 5000),
+    given: ({ keys }, id) => keys.save(holdOf('shop'), id, [{ kind: 'creds', id: 'x', value: Buffer.of(1) }]),
+    run: ({ instances }) => instances.dropOrphans(nodeHold(), 5000),
   },
   'PendingLogoutStore.list': { kind: 'read', run: ({ logouts }) => logouts.list() },
   'PendingLogoutStore.remove': {
     kind: 'repeated',
-    given: ({ instances }, id) => instances.giveUpKeptSessions(1, [logout(id)]),
-    run: ({ logouts }, id) => logouts.remove(1, id, [keyed(id)]),
+    given: ({ instances }, id) => instances.giveUpKeptSessions(holdOf('shop'), [logout(id)]),
+    run: ({ logouts }, id) => logouts.remove(nodeHold(), id, [keyed(id)]),
   },
   'RestrictionStore.find': { kind: 'read', run: ({ restrictions }, id) => restrictions.find(id) },
   'RestrictionStore.save': { kind: 'repeated', run: ({ restrictions }, id) => restrictions.save(id, restricted) },
@@ -91,15 +92,15 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
   'SessionKeyStore.save': {
     kind: 'repeated',
     run: ({ keys }, id) =>
-      keys.save(1, id, [
+      keys.save(holdOf('shop'), id, [
         { kind: 'kind', id: 'x', value: Buffer.of(1) },
         { kind: 'kind', id: 'y', value: null },
       ]),
   },
   'SessionKeyStore.dropSession': {
     kind: 'repeated',
-    given: ({ keys }, id) => keys.save(1, id, [{ kind: 'kind', id: 'x', value: Buffer.of(1) }]),
-    run: ({ keys }, id) => keys.dropSession(1, id),
+    given: ({ keys }, id) => keys.save(holdOf('shop'), id, [{ kind: 'kind', id: 'x', value: Buffer.of(1) }]),
+    run: ({ keys }, id) => keys.dropSession(holdOf('shop'), id),
   },
   'TenantStore.list': { kind: 'read', run: ({ tenants }) => tenants.list() },
   'TenantStore.find': { kind: 'read', run: ({ tenants }, id) => tenants.find(id) },
@@ -132,6 +133,8 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
   'LeaseStore.acquire': { kind: 'counted', run: ({ leases }) => leases.acquire('other', 1000) },
   'LeaseStore.renew': { kind: 'counted', run: ({ leases }) => leases.renew('test', 1, 3_600_000) },
   'LeaseStore.release': { kind: 'counted', run: ({ leases }) => leases.release('other', 1) },
+  // A process that lost the answer finds the lease retired.
+  'LeaseStore.retire': { kind: 'counted', run: ({ leases }) => leases.retire() },
   'LeaseStore.holder': { kind: 'read', run: ({ leases }) => leases.holder() },
   'AuditStore.append': { kind: 'repeated', run: ({ audit }, id) => audit.append(keyed(id)) },
   'AuditStore.listByKey': { kind: 'read', run: ({ audit }, id) => audit.listByKey('shop', id) },

@@ -1,6 +1,7 @@
 // All stores over one database, with a lease that allows their writes.
 
 import { Database } from '../../../src/storage/database.ts'
+import type { EngineName } from '../../../src/storage/database.ts'
 import { ClientVersionStore } from '../../../src/storage/stores/accounts/client-version-store.ts'
 import { DestinationStore } from '../../../src/storage/stores/accounts/destination-store.ts'
 import { InstanceStore } from '../../../src/storage/stores/accounts/instance-store.ts'
@@ -17,6 +18,7 @@ import { ImportStore } from '../../../src/storage/stores/history/import-store.ts
 import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { LastMessageStore } from '../../../src/storage/stores/live/last-message-store.ts'
 import { StateChangeStore } from '../../../src/storage/stores/live/state-change-store.ts'
+import { WaitingStore } from '../../../src/storage/stores/live/waiting-store.ts'
 import { MessageDateStore } from '../../../src/storage/stores/history/message-date-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
@@ -41,38 +43,40 @@ import { SendContextStore } from '../../../src/storage/stores/messages/send-cont
 import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
 import { ShownStore } from '../../../src/storage/stores/messages/shown-store.ts'
 import { TickStore } from '../../../src/storage/stores/messages/tick-store.ts'
+import { AssignmentStore } from '../../../src/storage/stores/nodes/assignment-store.ts'
+import { NodeStore } from '../../../src/storage/stores/nodes/node-store.ts'
 import { ContactPictureStore } from '../../../src/storage/stores/people/contact-picture-store.ts'
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
 import { LabelAgreementStore } from '../../../src/storage/stores/people/label-agreement-store.ts'
 import { LabelStore } from '../../../src/storage/stores/people/label-store.ts'
+import { OpeningStore } from '../../../src/storage/stores/people/opening-store.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
+import { holds } from '../../harness/holds.ts'
 
 export type Stores = ReturnType<typeof createStores> & { database: Database }
 
-const epoch = () => 1
-
 function createStores(database: Database) {
   return {
-    versions: new ClientVersionStore(database, epoch),
-    destinations: new DestinationStore(database, epoch),
+    versions: new ClientVersionStore(database, holds.nodeHold),
+    destinations: new DestinationStore(database, holds.nodeHold),
     instances: new InstanceStore(database),
     logouts: new PendingLogoutStore(database),
-    restrictions: new RestrictionStore(database, epoch),
+    restrictions: new RestrictionStore(database, holds.holdOf),
     keys: new SessionKeyStore(database),
     tenants: new TenantStore(database),
-    webhookSecrets: new WebhookSecretStore(database, epoch),
-    dates: new MessageDateStore(database, epoch),
+    webhookSecrets: new WebhookSecretStore(database, holds.nodeHold),
+    dates: new MessageDateStore(database, holds.nodeHold),
     leases: new LeaseStore(database),
-    restored: new RestoredStore(database, epoch),
+    restored: new RestoredStore(database, holds.nodeHold),
     audit: new AuditStore(database),
     deliveries: new DeliveryStore(database),
     usage: new UsageStore(database),
     queueAges: new QueueAgeStore(database),
     recentSends: new RecentSendStore(database),
-    firstCallbacks: new FirstCallbackStore(database, epoch),
+    firstCallbacks: new FirstCallbackStore(database, holds.nodeHold),
     history: new HistoryStore(database),
-    imports: new ImportStore(database, epoch),
+    imports: new ImportStore(database, holds.holdOf),
     bridged: new BridgedStore(database),
     historyRemoval: new HistoryRemoval(database),
     inbox: new InboxStore(database),
@@ -81,24 +85,28 @@ function createStores(database: Database) {
     adopted: new AdoptedMessageStore(database),
     offers: new OfferStore(database),
     headers: new HeaderStore(database),
-    outbox: new OutboxStore(database, epoch),
-    transitions: new OutboxTransitions(database, epoch),
-    rejectedCalls: new RejectedCallStore(database, epoch),
-    requests: new RequestKeyStore(database, epoch),
-    retries: new RetryStore(database, epoch),
+    outbox: new OutboxStore(database, holds.holdOf, holds.nodeHold),
+    transitions: new OutboxTransitions(database, holds.holdOf),
+    rejectedCalls: new RejectedCallStore(database, holds.holdOf, holds.nodeHold),
+    requests: new RequestKeyStore(database, holds.nodeHold),
+    retries: new RetryStore(database, holds.holdOf),
     contexts: new SendContextStore(database, new ManualClock()),
-    sent: new SentMessageStore(database, epoch),
-    shown: new ShownStore(database, epoch),
-    ticks: new TickStore(database, epoch),
+    sent: new SentMessageStore(database, holds.holdOf),
+    shown: new ShownStore(database, holds.holdOf),
+    ticks: new TickStore(database, holds.holdOf),
     contacts: new ContactStore(database),
+    openings: new OpeningStore(database),
     pictures: new ContactPictureStore(database),
     people: new PeopleStore(database),
-    labels: new LabelStore(database, epoch),
-    agreements: new LabelAgreementStore(database, epoch),
-    jobs: new JobStore(database, epoch),
+    labels: new LabelStore(database, holds.holdOf),
+    agreements: new LabelAgreementStore(database, holds.holdOf),
+    jobs: new JobStore(database, holds.holdOf, holds.nodeHold),
     marks: new ImportMarks(database),
-    states: new StateChangeStore(database, epoch),
-    lastMessages: new LastMessageStore(database, epoch),
+    states: new StateChangeStore(database, holds.nodeHold),
+    lastMessages: new LastMessageStore(database, holds.nodeHold),
+    nodes: new NodeStore(database),
+    assignments: new AssignmentStore(database),
+    waiting: new WaitingStore(database),
   }
 }
 
@@ -127,6 +135,8 @@ export async function openStores(database: Database): Promise<Stores> {
  */
 export type StoreCall = {
   kind: 'read' | 'repeated' | 'counted'
+  /** The only engine that has the tables of the store; both when it is not named. */
+  engine?: EngineName
   /** What must be stored before. The id is unique to the call. */
   given?: (stores: Stores, id: string) => Promise<unknown>
   run: (stores: Stores, id: string) => Promise<unknown>

@@ -3,6 +3,7 @@
 import type { MessageEvent } from '../../../src/core/message.ts'
 import type { NewHistoryRow } from '../../../src/storage/stores/history/keep-statements.ts'
 import { sampleAudit, sampleInstance } from '../../harness/samples.ts'
+import { holdOf, nodeHold } from '../../harness/holds.ts'
 import type { StoreCall, Stores } from './all-stores.ts'
 
 const chat = { kind: 'person' as const, phone: '5511988887777', lid: null }
@@ -19,16 +20,16 @@ function row(id: string): NewHistoryRow {
 const anchor = (id: string) => ({ key: { chat: chatJid, id, fromMe: false, participant: null }, at: 5 })
 const instanceOf = (id: string) => `shop of ${id}`
 const created = ({ instances }: Stores, id: string) =>
-  instances.insert(1, sampleInstance(instanceOf(id)), sampleAudit())
+  instances.insert(holdOf('a'), sampleInstance(instanceOf(id)), sampleAudit())
 const keep = ({ history }: Stores, id: string) =>
-  history.keep(1, instanceOf(id), [row(id)], new Map([[chatJid, anchor(id)]]))
+  history.keep(holdOf(instanceOf(id)), [row(id)], new Map([[chatJid, anchor(id)]]))
 const kept = async (stores: Stores, id: string) => {
   await created(stores, id)
   await keep(stores, id)
 }
 const imported = async (stores: Stores, id: string) => {
   await kept(stores, id)
-  await stores.history.setOutcome(1, id, 'posted', 'job')
+  await stores.history.setOutcome(holdOf('a'), id, 'posted', 'job')
 }
 
 export const historyCalls: Readonly<Record<string, StoreCall>> = {
@@ -48,7 +49,7 @@ export const historyCalls: Readonly<Record<string, StoreCall>> = {
   'HistoryStore.setOutcome': {
     kind: 'repeated',
     given: kept,
-    run: ({ history }, id) => history.setOutcome(1, id, 'posted', 'job'),
+    run: ({ history }, id) => history.setOutcome(holdOf('a'), id, 'posted', 'job'),
   },
   'HistoryStore.outcomes': {
     kind: 'read',
@@ -64,14 +65,14 @@ export const historyCalls: Readonly<Record<string, StoreCall>> = {
     kind: 'repeated',
     given: async (stores, id) => {
       await kept(stores, id)
-      await stores.instances.remove(1, instanceOf(id), null, sampleAudit())
+      await stores.instances.remove(holdOf(instanceOf(id)), null, sampleAudit())
     },
-    run: ({ historyRemoval }, id) => historyRemoval.dropInstance(1, instanceOf(id), 1000),
+    run: ({ historyRemoval }, id) => historyRemoval.dropInstance(nodeHold(), instanceOf(id), 1000),
   },
   'HistoryRemoval.orphans': { kind: 'read', run: ({ historyRemoval }) => historyRemoval.orphans() },
   'HistoryRemoval.prune': {
     kind: 'repeated',
     given: kept,
-    run: ({ historyRemoval }) => historyRemoval.prune(1, 5000, 1000),
+    run: ({ historyRemoval }) => historyRemoval.prune(nodeHold(), 5000, 1000),
   },
 }

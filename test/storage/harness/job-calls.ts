@@ -24,18 +24,22 @@ export const jobCalls: Readonly<Record<string, StoreCall>> = {
   'JobStore.find': { kind: 'read', run: ({ jobs }, id) => jobs.find(id) },
   'JobStore.list': { kind: 'read', run: ({ jobs }) => jobs.list(10, 'shop') },
   'JobStore.unfinished': { kind: 'read', run: ({ jobs }) => jobs.unfinished('shop') },
-  'JobStore.begin': { kind: 'repeated', given: created, run: ({ jobs }, id) => jobs.begin(id, 2000) },
+  'JobStore.begin': {
+    kind: 'repeated',
+    given: created,
+    run: ({ jobs }, id) => jobs.begin({ id, instance: 'shop' }, 2000),
+  },
   'JobStore.end': {
     kind: 'repeated',
     given: created,
-    run: ({ jobs }, id) => jobs.end(id, ended, [sampleAudit({ key: `end ${id}` })]),
+    run: ({ jobs }, id) => jobs.end({ id, instance: 'shop' }, ended, [sampleAudit({ key: `end ${id}` })]),
   },
-  'JobStore.remove': { kind: 'repeated', given: created, run: ({ jobs }, id) => jobs.remove(id) },
+  'JobStore.remove': { kind: 'repeated', given: created, run: ({ jobs }, id) => jobs.remove({ id, instance: 'shop' }) },
   'JobStore.prune': {
     kind: 'repeated',
     given: async (stores, id) => {
       await created(stores, id)
-      await stores.jobs.end(id, ended)
+      await stores.jobs.end({ id, instance: 'shop' }, ended)
     },
     run: ({ jobs }) => jobs.prune(5000),
   },

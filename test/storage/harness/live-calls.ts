@@ -18,6 +18,7 @@ export const liveCalls: Readonly<Record<string, StoreCall>> = {
   'QueueAgeStore.received': { kind: 'read', run: ({ queueAges }) => queueAges.received() },
   'RecentSendStore.since': { kind: 'read', run: ({ recentSends }) => recentSends.since(1) },
   'QueueAgeStore.outgoing': { kind: 'read', run: ({ queueAges }) => queueAges.outgoing() },
+  'WaitingStore.counts': { kind: 'read', run: ({ waiting }) => waiting.counts() },
   'LastMessageStore.find': { kind: 'read', run: ({ lastMessages }) => lastMessages.find('shop') },
   'LastMessageStore.put': {
     kind: 'repeated',

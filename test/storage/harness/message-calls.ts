@@ -5,6 +5,7 @@ import type { AdoptedMessage } from '../../../src/storage/stores/messages/adopte
 import type { NewClaim } from '../../../src/storage/stores/messages/message-map-store.ts'
 import type { PersonRecord } from '../../../src/storage/stores/people/people-store.ts'
 import type { StoreCall, Stores } from './all-stores.ts'
+import { holdOf, nodeHold } from '../../harness/holds.ts'
 
 const destination = 'https://desk|1|7'
 const posting = { conversationId: 12, since: 1000, after: 40 }
@@ -27,15 +28,15 @@ const received = ({ database, journal }: Stores, id: string) =>
   database.write(journal.inbox({ id, instance: 'shop', event: event(id), receivedAt: 1000 }))
 const parked = async (stores: Stores, id: string) => {
   await received(stores, id)
-  await stores.inbox.park(1, id, 'no')
+  await stores.inbox.park(holdOf('shop'), id, 'no')
 }
 const claimed = async (stores: Stores, id: string) => {
   await received(stores, id)
-  await stores.map.claim(1, claim(id), 'related')
+  await stores.map.claim(holdOf('shop'), claim(id), 'related')
 }
 const completed = async (stores: Stores, id: string) => {
   await claimed(stores, id)
-  await stores.map.complete(1, id, posted, [stores.inbox.removeStep(id)])
+  await stores.map.complete(holdOf('shop'), id, posted, [stores.inbox.removeStep(id)])
 }
 const mapped = async ({ map }: Stores, id: string) => {
   const [row] = await map.findByNetworkId('shop', [id])
@@ -46,18 +47,20 @@ const mapped = async ({ map }: Stores, id: string) => {
 const person = (id: string): PersonRecord => ({
   ...{ id, phone: `phone of ${id}`, lid: null, pushName: null, savedName: null, formerPhones: [] },
 })
-const known = ({ people }: Stores, id: string) => people.insert(1, 'shop', person(id))
+const known = ({ people }: Stores, id: string) => people.insert(holdOf('shop'), person(id))
 const contact = (id: string) => ({ sourceId: id, contactId: 3, ours: true, name: 'Bob' })
 const conversation = (id: string) => ({ instance: 'shop', destination, chat: id })
 const inConversation = { conversationId: 12, contactId: 3, sourceId: 'source' }
-const saved = ({ contacts }: Stores, id: string) => contacts.saveContact(1, destination, contact(id))
+const saved = ({ contacts }: Stores, id: string) => contacts.saveContact(holdOf('shop'), destination, contact(id))
+const place = (id: string) => ({ instance: 'shop', destination, sourceId: id })
+const opening = ({ openings }: Stores, id: string) => openings.claim(holdOf('shop'), place(id), null, 1000)
 const pictured = ({ pictures }: Stores) =>
-  pictures.save(1, destination, {
+  pictures.save(holdOf('shop'), destination, {
     ...{ contactId: 3, instance: 'shop', pictureId: '7', thumbnail: 'https://desk/a.jpg', fileName: 'a.jpg' },
     checkedAt: 1000,
   })
 const opened = ({ contacts }: Stores, id: string) =>
-  contacts.saveConversation(1, conversation(id), inConversation, 1000)
+  contacts.saveConversation(holdOf('shop'), conversation(id), inConversation, 1000)
 
 const call = (callId: string) => ({ instance: 'shop', callId })
 const rejecting = ({ rejectedCalls }: Stores, id: string) =>
@@ -102,7 +105,7 @@ const adopted = (id: string): AdoptedMessage => {
 const adoptedCalls: Readonly<Record<string, StoreCall>> = {
   'AdoptedMessageStore.save': {
     kind: 'repeated',
-    run: (stores, id) => stores.adopted.save(1, [adopted(id)], 1000),
+    run: (stores, id) => stores.adopted.save(holdOf('shop'), [adopted(id)], 1000),
   },
 }
 
@@ -117,7 +120,7 @@ const inboxCalls: Readonly<Record<string, StoreCall>> = {
   'InboxStore.parked': { kind: 'read', run: ({ inbox }) => inbox.parked('shop', 10) },
   'InboxStore.parkedIds': { kind: 'read', run: ({ inbox }) => inbox.parkedIds('shop') },
   'InboxStore.counts': { kind: 'read', run: ({ inbox }) => inbox.counts('shop') },
-  'InboxStore.remove': { kind: 'repeated', given: received, run: ({ inbox }, id) => inbox.remove(1, id) },
+  'InboxStore.remove': { kind: 'repeated', given: received, run: ({ inbox }, id) => inbox.remove(holdOf('shop'), id) },
   'InboxStore.removeStep': {
     kind: 'repeated',
     given: received,
@@ -132,16 +135,20 @@ const inboxCalls: Readonly<Record<string, StoreCall>> = {
   'InboxStore.noteFailure': {
     kind: 'counted',
     given: received,
-    run: ({ inbox }, id) => inbox.noteFailure(1, id, 'no'),
+    run: ({ inbox }, id) => inbox.noteFailure(holdOf('shop'), id, 'no'),
   },
-  'InboxStore.park': { kind: 'repeated', given: received, run: ({ inbox }, id) => inbox.park(1, id, 'no') },
-  'InboxStore.retryParked': { kind: 'repeated', given: parked, run: ({ inbox }) => inbox.retryParked(1, 'shop') },
+  'InboxStore.park': {
+    kind: 'repeated',
+    given: received,
+    run: ({ inbox }, id) => inbox.park(holdOf('shop'), id, 'no'),
+  },
+  'InboxStore.retryParked': { kind: 'repeated', given: parked, run: ({ inbox }) => inbox.retryParked(holdOf('shop')) },
   'InboxStore.removeParked': {
     kind: 'repeated',
     given: parked,
-    run: ({ inbox }, id) => inbox.removeParked(1, 'shop', id),
+    run: ({ inbox }, id) => inbox.removeParked(holdOf('shop'), id),
   },
-  'InboxStore.dropOrphans': { kind: 'repeated', given: received, run: ({ inbox }) => inbox.dropOrphans(1) },
+  'InboxStore.dropOrphans': { kind: 'repeated', given: received, run: ({ inbox }) => inbox.dropOrphans(nodeHold()) },
   'JournalStore.opened': {
     kind: 'repeated',
     run: ({ database, journal }, id) => database.write(journal.opened('s', id, 1000)),
@@ -163,7 +170,7 @@ const inboxCalls: Readonly<Record<string, StoreCall>> = {
   'JournalStore.prune': {
     kind: 'repeated',
     given: ({ database, journal }, id) => database.write(journal.opened('s', id, 1000)),
-    run: ({ journal }) => journal.prune(1, 5000),
+    run: ({ journal }) => journal.prune(nodeHold(), 5000),
   },
 }
 
@@ -171,18 +178,22 @@ const mapCalls: Readonly<Record<string, StoreCall>> = {
   'MessageMapStore.claim': {
     kind: 'repeated',
     given: received,
-    run: ({ map }, id) => map.claim(1, claim(id), 'related'),
+    run: ({ map }, id) => map.claim(holdOf('shop'), claim(id), 'related'),
   },
   'MessageMapStore.beginPosting': {
     kind: 'repeated',
     given: claimed,
-    run: ({ map }, id) => map.beginPosting(1, id, { ...posting, since: 2000 }),
+    run: ({ map }, id) => map.beginPosting(holdOf('shop'), id, { ...posting, since: 2000 }),
   },
-  'MessageMapStore.endPosting': { kind: 'repeated', given: claimed, run: ({ map }, id) => map.endPosting(1, id) },
+  'MessageMapStore.endPosting': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ map }, id) => map.endPosting(holdOf('shop'), id),
+  },
   'MessageMapStore.complete': {
     kind: 'repeated',
     given: claimed,
-    run: ({ map, inbox }, id) => map.complete(1, id, posted, [inbox.removeStep(id)]),
+    run: ({ map, inbox }, id) => map.complete(holdOf('shop'), id, posted, [inbox.removeStep(id)]),
   },
   'MessageMapStore.findByNetworkId': { kind: 'read', run: ({ map }, id) => map.findByNetworkId('shop', [id, 'other']) },
   'MessageMapStore.findByMessage': { kind: 'read', run: ({ map }) => map.findByMessage(destination, 41) },
@@ -193,11 +204,11 @@ const mapCalls: Readonly<Record<string, StoreCall>> = {
   },
   'MessageMapStore.oldestOf': { kind: 'read', run: ({ map }) => map.oldestOf('shop', 'person') },
   'MessageMapStore.contentOf': { kind: 'read', run: ({ map }, id) => map.contentOf(id) },
-  'MessageMapStore.prune': { kind: 'repeated', given: claimed, run: ({ map }) => map.prune(1, 5000, 1000) },
+  'MessageMapStore.prune': { kind: 'repeated', given: claimed, run: ({ map }) => map.prune(nodeHold(), 5000, 1000) },
   'MessageMapStore.dropInstance': {
     kind: 'repeated',
     given: claimed,
-    run: ({ map }) => map.dropInstance(1, 'shop', 1000),
+    run: ({ map }) => map.dropInstance(nodeHold(), 'shop', 1000),
   },
   'MessageMapStore.orphans': { kind: 'read', run: ({ map }) => map.orphans() },
 }
@@ -208,13 +219,17 @@ const headerCalls: Readonly<Record<string, StoreCall>> = {
   'HeaderStore.update': {
     kind: 'repeated',
     given: completed,
-    run: ({ headers }, id) => headers.update(1, [id], 'Robert'),
+    run: ({ headers }, id) => headers.update(holdOf('shop'), [id], 'Robert'),
   },
-  'HeaderStore.prune': { kind: 'repeated', given: completed, run: ({ headers }) => headers.prune(1, 5000, 1000) },
+  'HeaderStore.prune': {
+    kind: 'repeated',
+    given: completed,
+    run: ({ headers }) => headers.prune(nodeHold(), 5000, 1000),
+  },
   'HeaderStore.trim': {
     kind: 'repeated',
     given: completed,
-    run: ({ headers }) => headers.trim(1, headerOwner, 0, 1000),
+    run: ({ headers }) => headers.trim(holdOf('shop'), headerOwner, 0, 1000),
   },
 }
 
@@ -233,28 +248,28 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
   'PeopleStore.update': {
     kind: 'repeated',
     given: known,
-    run: ({ people }, id) => people.update(1, 'shop', id, { phone: `new ${id}` }, `phone of ${id}`),
+    run: ({ people }, id) => people.update(holdOf('shop'), id, { phone: `new ${id}` }, `phone of ${id}`),
   },
   'PeopleStore.merge': {
     kind: 'repeated',
     given: async (stores, id) => {
       await known(stores, id)
-      await stores.people.insert(1, 'shop', { ...person(`${id} twin`), lid: `lid of ${id}` })
+      await stores.people.insert(holdOf('shop'), { ...person(`${id} twin`), lid: `lid of ${id}` })
     },
     run: ({ people }, id) =>
-      people.merge(1, 'shop', { ...person(id), lid: `lid of ${id}` }, { ...person(`${id} twin`) }),
+      people.merge(holdOf('shop'), { ...person(id), lid: `lid of ${id}` }, { ...person(`${id} twin`) }),
   },
   'ContactStore.findContacts': { kind: 'read', run: ({ contacts }, id) => contacts.findContacts(destination, [id]) },
   'ContactStore.saveContact': { kind: 'repeated', run: saved },
   'ContactStore.beginRename': {
     kind: 'repeated',
     given: saved,
-    run: ({ contacts }) => contacts.beginRename(1, destination, 3, { from: 'Bob', to: 'Robert' }),
+    run: ({ contacts }) => contacts.beginRename(holdOf('shop'), destination, 3, { from: 'Bob', to: 'Robert' }),
   },
   'ContactStore.endRename': {
     kind: 'repeated',
     given: saved,
-    run: ({ contacts }) => contacts.endRename(1, destination, 3, 'Robert'),
+    run: ({ contacts }) => contacts.endRename(holdOf('shop'), destination, 3, 'Robert'),
   },
   'ContactStore.peopleOf': { kind: 'read', run: ({ contacts }) => contacts.peopleOf(destination, 3) },
   'ContactStore.conversationsOf': {
@@ -262,27 +277,32 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
     given: opened,
     run: ({ contacts }) => contacts.conversationsOf(destination, inConversation.contactId),
   },
-  'ContactStore.noteOpening': {
+  'OpeningStore.find': { kind: 'read', run: ({ openings }, id) => openings.find(place(id)) },
+  'OpeningStore.claim': { kind: 'repeated', given: saved, run: opening },
+  'OpeningStore.release': {
     kind: 'repeated',
-    given: saved,
-    run: ({ contacts }, id) => contacts.noteOpening(1, destination, id, 1000),
+    given: async (stores, id) => {
+      await saved(stores, id)
+      await opening(stores, id)
+    },
+    run: ({ openings }, id) => openings.release(holdOf('shop'), place(id)),
   },
   'ContactStore.dropContact': {
     kind: 'repeated',
     given: saved,
-    run: ({ contacts }, id) => contacts.dropContact(1, destination, id),
+    run: ({ contacts }, id) => contacts.dropContact(holdOf('shop'), destination, id),
   },
   'ContactStore.mergeContacts': {
     kind: 'repeated',
     given: saved,
-    run: ({ contacts }) => contacts.mergeContacts(1, destination, { keep: 4, drop: 3 }),
+    run: ({ contacts }) => contacts.mergeContacts(holdOf('shop'), destination, { keep: 4, drop: 3 }),
   },
   'ContactPictureStore.find': { kind: 'read', run: ({ pictures }) => pictures.find(destination, 3) },
   'ContactPictureStore.save': { kind: 'repeated', run: pictured },
   'ContactPictureStore.drop': {
     kind: 'repeated',
     given: pictured,
-    run: ({ pictures }) => pictures.drop(1, destination, 3),
+    run: ({ pictures }) => pictures.drop(holdOf('shop'), destination, 3),
   },
   'ContactStore.findConversation': {
     kind: 'read',
@@ -300,7 +320,7 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
   'ContactStore.dropConversation': {
     kind: 'repeated',
     given: opened,
-    run: ({ contacts }, id) => contacts.dropConversation(1, conversation(id)),
+    run: ({ contacts }, id) => contacts.dropConversation(holdOf('shop'), conversation(id)),
   },
 }
 

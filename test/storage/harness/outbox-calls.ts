@@ -56,7 +56,10 @@ const storeCalls: Readonly<Record<string, StoreCall>> = {
   },
   'OutboxStore.keepRefused': { kind: 'repeated', run: refused },
   'OutboxStore.prune': { kind: 'repeated', given: failed, run: ({ outbox }) => outbox.prune(5000, 5000) },
-  'OutboxStore.settleAhead': { kind: 'repeated', run: ({ outbox }, id) => outbox.settleAhead(callback(id), 1000) },
+  'OutboxStore.settleAhead': {
+    kind: 'repeated',
+    run: ({ outbox }, id) => outbox.settleAhead('shop', callback(id), 1000),
+  },
   'OutboxStore.find': { kind: 'read', run: ({ outbox }, id) => outbox.find(id) },
   'OutboxStore.open': { kind: 'read', run: ({ outbox }, id) => outbox.open(id) },
   'OutboxStore.settledBy': { kind: 'read', run: ({ outbox }, id) => outbox.settledBy(callback(id)) },
@@ -90,17 +93,17 @@ const transitionCalls: Readonly<Record<string, StoreCall>> = {
   'OutboxTransitions.claim': {
     kind: 'repeated',
     given: pending,
-    run: ({ transitions }, id) => transitions.claim(id, 1000, unknown, address),
+    run: ({ transitions }, id) => transitions.claim('shop', id, 1000, unknown, address),
   },
   'OutboxTransitions.unclaim': {
     kind: 'repeated',
     given: claimed,
-    run: ({ transitions }, id) => transitions.unclaim(id),
+    run: ({ transitions }, id) => transitions.unclaim('shop', id),
   },
   'OutboxTransitions.saveParts': {
     kind: 'repeated',
     given: claimed,
-    run: ({ transitions }, id) => transitions.saveParts(id, []),
+    run: ({ transitions }, id) => transitions.saveParts('shop', id, []),
   },
   'OutboxTransitions.markSent': {
     kind: 'repeated',
@@ -112,7 +115,7 @@ const transitionCalls: Readonly<Record<string, StoreCall>> = {
     kind: 'repeated',
     given: claimed,
     run: ({ transitions }, id) =>
-      transitions.postpone(id, { parts: unknown, reason: 'later', nextAttemptAt: 3000, attempted: false }),
+      transitions.postpone('shop', id, { parts: unknown, reason: 'later', nextAttemptAt: 3000, attempted: false }),
   },
   'OutboxTransitions.fail': {
     kind: 'repeated',
@@ -146,7 +149,7 @@ const transitionCalls: Readonly<Record<string, StoreCall>> = {
   'OutboxTransitions.withdraw': {
     kind: 'repeated',
     given: pending,
-    run: ({ transitions }, id) => transitions.withdraw(id, 'too late', 1500),
+    run: ({ transitions }, id) => transitions.withdraw('shop', id, 'too late', 1500),
   },
   // Without a callback the caller looks for the row of the message first.
   'RetryStore.keepChange': {
@@ -164,12 +167,16 @@ const transitionCalls: Readonly<Record<string, StoreCall>> = {
     kind: 'read',
     run: ({ retries }) => retries.isUnderImport({ destination, conversationId: 5 }, 1000),
   },
-  'RetryStore.discard': { kind: 'repeated', given: unheard, run: ({ retries }, id) => retries.discard(id) },
+  'RetryStore.discard': { kind: 'repeated', given: unheard, run: ({ retries }, id) => retries.discard('shop', id) },
 }
 
 const shownCalls: Readonly<Record<string, StoreCall>> = {
   'ShownStore.noteAnswers': { kind: 'repeated', given: pending, run: ({ shown }, id) => shown.noteAnswers([id]) },
-  'ShownStore.noteFailure': { kind: 'repeated', given: failed, run: ({ shown }, id) => shown.noteFailure(id, 2000) },
+  'ShownStore.noteFailure': {
+    kind: 'repeated',
+    given: failed,
+    run: ({ shown }, id) => shown.noteFailure('shop', id, 2000),
+  },
   'ShownStore.planUnsure': {
     kind: 'repeated',
     given: pending,
@@ -180,13 +187,13 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
   'ShownStore.endLooks': {
     kind: 'repeated',
     given: failed,
-    run: ({ shown }, id) => shown.endLooks([{ id, lookAt: 2000 }]),
+    run: ({ shown }, id) => shown.endLooks([{ id, instance: 'shop', lookAt: 2000 }]),
   },
-  'ShownStore.planLook': { kind: 'counted', given: failed, run: ({ shown }, id) => shown.planLook(id, 3000) },
+  'ShownStore.planLook': { kind: 'counted', given: failed, run: ({ shown }, id) => shown.planLook('shop', id, 3000) },
   'ShownStore.ask': {
     kind: 'counted',
     given: failed,
-    run: ({ shown }, id) => shown.ask(id, { at: 3000, until: 9000 }),
+    run: ({ shown }, id) => shown.ask('shop', id, { at: 3000, until: 9000 }),
   },
   'ShownStore.reportedOf': { kind: 'read', run: ({ shown }) => shown.reportedOf(destination, 6) },
   'ShownStore.saveLook': {
@@ -236,14 +243,18 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
   'SentMessageStore.saveContent': {
     kind: 'repeated',
     given: mapped,
-    run: ({ sent }, id) => sent.saveContent(id, { text: 'edited' }),
+    run: ({ sent }, id) => sent.saveContent('shop', id, { text: 'edited' }),
   },
-  'SentMessageStore.markRead': { kind: 'repeated', given: mapped, run: ({ sent }, id) => sent.markRead([id], 1000) },
+  'SentMessageStore.markRead': {
+    kind: 'repeated',
+    given: mapped,
+    run: ({ sent }, id) => sent.markRead('shop', [id], 1000),
+  },
 }
 
 const reported = async (stores: Stores, id: string) => {
   await mapped(stores, id)
-  await stores.ticks.report({ delivered: [], read: [id] }, 1000)
+  await stores.ticks.report('shop', { delivered: [], read: [id] }, 1000)
 }
 const parts = (id: string) => [{ id, reported: 'read' as const, reportedAt: 1000, ticked: null, tickAt: 1000 }]
 
@@ -252,20 +263,20 @@ const tickCalls: Readonly<Record<string, StoreCall>> = {
   'TickStore.report': {
     kind: 'repeated',
     given: mapped,
-    run: ({ ticks }, id) => ticks.report({ delivered: [id], read: [id] }, 1000),
+    run: ({ ticks }, id) => ticks.report('shop', { delivered: [id], read: [id] }, 1000),
   },
   'TickStore.due': { kind: 'read', run: ({ ticks }) => ticks.due(5000, 10, ['held']) },
   'TickStore.message': { kind: 'read', run: ({ ticks }) => ticks.message(destination, 6) },
-  'TickStore.settle': { kind: 'repeated', given: reported, run: ({ ticks }, id) => ticks.settle(parts(id)) },
+  'TickStore.settle': { kind: 'repeated', given: reported, run: ({ ticks }, id) => ticks.settle('shop', parts(id)) },
   'TickStore.ticked': {
     kind: 'repeated',
     given: reported,
-    run: ({ ticks }, id) => ticks.ticked({ destination, messageId: 6 }, parts(id), 'read', 9000),
+    run: ({ ticks }, id) => ticks.ticked({ instance: 'shop', destination, messageId: 6 }, parts(id), 'read', 9000),
   },
   'TickStore.postpone': {
     kind: 'repeated',
     given: reported,
-    run: ({ ticks }) => ticks.postpone({ destination, conversationId: 5 }, 5000, 65_000),
+    run: ({ ticks }) => ticks.postpone('shop', { destination, conversationId: 5 }, 5000, 65_000),
   },
   'TickStore.hasNewerUnread': { kind: 'read', run: ({ ticks }, id) => ticks.hasNewerUnread(destination, 5, id) },
 }

@@ -8,7 +8,7 @@ import type { Engine, Row, SecretColumns, Statement, StatementResult } from '../
 import { ignoreRejection } from '../../../src/lib/ignore.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { openStores } from './all-stores.ts'
-import { storeCalls } from './store-calls.ts'
+import { callsOn } from './store-calls.ts'
 
 class Recorder implements Engine {
   readonly #engine: Engine
@@ -39,7 +39,7 @@ export async function recordStatements(location: DatabaseLocation): Promise<Map<
   await using database = new Database(location.engine, recorder)
   const stores = await openStores(database)
   const recorded = new Map<string, string[]>()
-  for (const [name, { given, run }] of Object.entries(storeCalls)) {
+  for (const [name, { given, run }] of callsOn(location.engine)) {
     await given?.(stores, name)
     recorder.statements = []
     await run(stores, name).catch(ignoreRejection)

@@ -61,7 +61,7 @@ export class ContactsImportRun implements JobRunner<ContactsImportJob> {
     const { persons, attempts, pace } = this.#deps
     const attempt = ({ destination, helpdesk }: JobTarget): Promise<PersonOutcome | 'error'> => {
       const turn = (requests: number) => pace.turn(destination.key, requests, signal)
-      return persons.run({ instance, id, params }, { destination, helpdesk: paceInbox(helpdesk, turn) })
+      return persons.run({ instance, id, params }, { instance, destination, helpdesk: paceInbox(helpdesk, turn) })
     }
     return attempts.run(
       // A contact that is gone is looked for again.

@@ -25,7 +25,7 @@ type Deps = {
 }
 
 type PersonToImport = { instance: InstanceName; id: ChatId; params: ContactsImportParams }
-type Target = { destination: Destination; helpdesk: PacedInbox }
+type Target = { instance: InstanceName; destination: Destination; helpdesk: PacedInbox }
 
 /** skipped: there is nothing to change, or nothing may be changed. */
 export type PersonOutcome = 'renamed' | 'created' | 'skipped'

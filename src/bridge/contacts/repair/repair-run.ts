@@ -68,7 +68,7 @@ export class RepairRun implements JobRunner<RepairJob> {
   async #follow({ from, to }: MovedAddress, place: ContactsPlace, signal: AbortSignal): Promise<void> {
     const { requests, join } = this.#deps
     const there = await requests.ask(place, ({ helpdesk }) => helpdesk.describeContact(from), signal)
-    if (there === null) await join.note(place.destination, { keep: to, drop: from })
+    if (there === null) await join.note(place.instance, place.destination, { keep: to, drop: from })
   }
 
   async #merge(

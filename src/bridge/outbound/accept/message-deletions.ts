@@ -43,7 +43,7 @@ export class MessageDeletions {
     const known = await outbox.ofMessage(key, messageId)
     const isUnknown = (!known || lacksCallback(known)) && (await sentMessages(map, key, messageId)).length === 0
     const callback = callbackKey(route, messageId)
-    if (isUnknown && callback && (await this.#settleAhead(callback, known))) return
+    if (isUnknown && callback && (await this.#settleAhead(route.sender.name, callback, known))) return
     const row = await this.#cancel(key, messageId)
     if (row?.status === 'pending') worker.drop(row)
     const [sent] = await sentMessages(map, key, messageId)
@@ -84,13 +84,17 @@ export class MessageDeletions {
    * The deletion can arrive before the message. The callback of the message must then be settled, by no row. A change of the
    * message may have left a row without a callback, which is deleted. False when the callback has arrived.
    */
-  async #settleAhead(callback: CallbackKey, rowOfChange: OutboxRow | undefined): Promise<boolean> {
+  async #settleAhead(
+    instance: InstanceName,
+    callback: CallbackKey,
+    rowOfChange: OutboxRow | undefined,
+  ): Promise<boolean> {
     const { outbox, retries, clock } = this.#deps
-    const isSettled = await outbox.settleAhead(callback, clock.now())
+    const isSettled = await outbox.settleAhead(instance, callback, clock.now())
     if (!rowOfChange) return isSettled
-    await retries.discard(rowOfChange.id)
+    await retries.discard(rowOfChange.instance, rowOfChange.id)
     // That row itself may have settled the callback.
-    return isSettled || outbox.settleAhead(callback, clock.now())
+    return isSettled || outbox.settleAhead(instance, callback, clock.now())
   }
 
   /** The row as it was when it was cancelled, or the row that cannot be cancelled. */

@@ -6,6 +6,7 @@ import { maxWaiting } from '../../../core/outbox.ts'
 import { subjectOfRow } from '../../../core/trace/traces.ts'
 import type { Traces } from '../../../core/trace/traces.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
+import { NotHeldError } from '../../../core/nodes/hold.ts'
 import type { Fingerprints } from '../../../guard/fingerprints.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { SendLimit } from '../../../guard/send-limits.ts'
@@ -145,7 +146,7 @@ export class MessageStorage {
     if (stored !== 'accepted') return stored
     if (!deadline.isOver) return undefined
     // The helpdesk was told that the message failed, so it must not be sent.
-    await undecided.refuse(row.id)
+    await undecided.refuse(row)
     return { kind: 'late' }
   }
 
@@ -162,9 +163,10 @@ export class MessageStorage {
   }
 
   /** The commit may have been made although it was never confirmed. The helpdesk is told that the message failed. */
-  async #giveUp({ id }: NewOutboxRow, error: unknown): Promise<never> {
-    const isCertain = error instanceof StorageError && error.failure !== 'unavailable'
-    if (!isCertain) await this.#deps.undecided.refuse(id)
+  async #giveUp(row: NewOutboxRow, error: unknown): Promise<never> {
+    const isUndone = error instanceof StorageError && error.failure !== 'unavailable'
+    const isCertain = isUndone || error instanceof NotHeldError
+    if (!isCertain) await this.#deps.undecided.refuse(row)
     throw error
   }
 

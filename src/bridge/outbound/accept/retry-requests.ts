@@ -85,15 +85,15 @@ export class RetryRequests {
   }
 
   /** A row that will not be sent needs a look only if we do not know yet that its failure is shown. */
-  async #noteRowFailure({ id, status }: OutboxRow, at: number): Promise<void> {
+  async #noteRowFailure({ id, instance, status }: OutboxRow, at: number): Promise<void> {
     const { shown } = this.#deps
-    if (knownOf(status) === 'unsent') await shown.noteFailure(id, at)
-    else await shown.planLook(id, at)
+    if (knownOf(status) === 'unsent') await shown.noteFailure(instance, id, at)
+    else await shown.planLook(instance, id, at)
   }
 
   async #ask(row: OutboxRow, receivedAt: number): Promise<void> {
     const at = lacksCallback(row) ? Math.max(receivedAt, awaitedUntil(row, receivedAt)) : receivedAt
-    await this.#deps.shown.ask(row.id, { at, until: at + waitingLifetimeMs })
+    await this.#deps.shown.ask(row.instance, row.id, { at, until: at + waitingLifetimeMs })
   }
 
   /** A message that was never accepted was never sent: its callback was lost or refused. */

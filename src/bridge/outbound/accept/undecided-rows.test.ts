@@ -8,7 +8,7 @@ import { UndecidedRows } from './undecided-rows.ts'
 function setUp(...answers: (boolean | Error)[]) {
   const clock = new ManualClock()
   const asked: string[] = []
-  const withdraw = (id: string) => {
+  const withdraw = (_instance: string, id: string) => {
     asked.push(id)
     const answer = answers.shift() ?? false
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
@@ -29,7 +29,7 @@ test('a row is open while it is decided on', async () => {
 
 test('what cannot be taken back at once is tried again until it is, and stays open meanwhile', async () => {
   const { undecided, asked, clock } = setUp(new Error('away'), new Error('away'), true)
-  await undecided.refuse('x')
+  await undecided.refuse({ id: 'x', instance: 'shop' })
   await clock.advance(120_000)
   await undecided.run()
   assert.ok(undecided.has('x'), 'nobody knows yet whether it is stored')
@@ -41,10 +41,10 @@ test('what cannot be taken back at once is tried again until it is, and stays op
 
 test('a commit that becomes visible late is found; after a minute there is none', async () => {
   const { undecided, asked, clock } = setUp(false, true, false, false)
-  await undecided.refuse('late')
+  await undecided.refuse({ id: 'late', instance: 'shop' })
   await clock.advance(5000)
   await undecided.run()
-  await undecided.refuse('never')
+  await undecided.refuse({ id: 'never', instance: 'shop' })
   await clock.advance(60_000)
   await undecided.run()
   await undecided.run()
@@ -53,7 +53,7 @@ test('a commit that becomes visible late is found; after a minute there is none'
 
 test('a repeat of what was refused takes it back first; one of what was accepted does not', async () => {
   const { undecided, asked } = setUp(new Error('away'), true)
-  await undecided.refuse('x')
+  await undecided.refuse({ id: 'x', instance: 'shop' })
   assert.equal(await undecided.withdraw('x'), true)
   assert.equal(await undecided.withdraw('x'), false)
   assert.equal(await undecided.withdraw('y'), false)

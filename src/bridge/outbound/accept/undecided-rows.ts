@@ -1,10 +1,11 @@
 // Rows between being stored and being answered. When the helpdesk is told that a message was refused, its row must not be
 // sent, even if the database stored it after all. Such a row is withdrawn as soon as the database allows it.
 
-import type { RowId } from '../../../core/ids.ts'
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
+import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { PlannedLooks } from '../queue/planned-looks.ts'
 
@@ -15,6 +16,8 @@ type Deps = {
   log: Log
 }
 
+type RefusedRow = Pick<NewOutboxRow, 'id' | 'instance'>
+
 // A commit that was never confirmed can become visible later.
 const doubtMs = 60_000
 const lateReason = writeReason('storedTooLate')
@@ -22,8 +25,8 @@ const lateReason = writeReason('storedTooLate')
 export class UndecidedRows {
   readonly #deps: Deps
   readonly #undecided = new Set<RowId>()
-  /** Rows whose messages were refused and that may be stored, with the time until which they may become visible. */
-  readonly #refused = new Map<RowId, number>()
+  /** Rows whose messages were refused and that may be stored. They may become visible until that time. */
+  readonly #refused = new Map<RowId, { instance: InstanceName; until: number }>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -45,22 +48,23 @@ export class UndecidedRows {
   }
 
   /** The helpdesk is told that the message failed. The row is withdrawn now, or when the database is available again. */
-  async refuse(id: RowId): Promise<void> {
-    this.#refused.set(id, this.#deps.clock.monotonic() + doubtMs)
-    await this.#tryWithdraw(id)
+  async refuse({ id, instance }: RefusedRow): Promise<void> {
+    this.#refused.set(id, { instance, until: this.#deps.clock.monotonic() + doubtMs })
+    await this.#tryWithdraw({ id, instance })
   }
 
   /** True when the row was refused and is withdrawn: its callback may be accepted again. */
   async withdraw(id: RowId): Promise<boolean> {
-    if (!this.#refused.has(id)) return false
-    await this.#withdraw(id)
+    const refused = this.#refused.get(id)
+    if (!refused) return false
+    await this.#withdraw({ id, instance: refused.instance })
     this.#refused.delete(id)
     return true
   }
 
   /** Tries again to withdraw refused rows. */
   async run(): Promise<void> {
-    for (const id of [...this.#refused.keys()]) await this.#tryWithdraw(id)
+    for (const [id, { instance }] of [...this.#refused]) await this.#tryWithdraw({ id, instance })
   }
 
   /** The last try: the next process would send the rows that are left. */
@@ -68,17 +72,19 @@ export class UndecidedRows {
     await this.run()
   }
 
-  async #tryWithdraw(id: RowId): Promise<void> {
+  async #tryWithdraw(row: RefusedRow): Promise<void> {
+    const { id } = row
     try {
-      const isWithdrawn = await this.#withdraw(id)
-      if (isWithdrawn || this.#deps.clock.monotonic() >= (this.#refused.get(id) ?? 0)) this.#refused.delete(id)
+      const isWithdrawn = await this.#withdraw(row)
+      const isOver = this.#deps.clock.monotonic() >= (this.#refused.get(id)?.until ?? 0)
+      if (isWithdrawn || isOver) this.#refused.delete(id)
     } catch (err) {
       this.#deps.log.error({ err, queue_id: id }, 'a refused message that may be stored could not be taken back yet')
     }
   }
 
-  #withdraw(id: RowId): Promise<boolean> {
+  #withdraw({ id, instance }: RefusedRow): Promise<boolean> {
     const { transitions, looks } = this.#deps
-    return looks.after(id, (lookAt) => transitions.withdraw(id, lateReason, lookAt))
+    return looks.after(id, (lookAt) => transitions.withdraw(instance, id, lateReason, lookAt))
   }
 }

@@ -27,7 +27,7 @@ type Deps = {
   attempts: Pick<RowAttempts, 'attempt'>
   outcomes: RowOutcomes
   pace: Pick<Pace, 'tryAcquire'>
-  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf' | 'exists'>
+  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf' | 'isHere' | 'isDeleted'>
   /** Whether a stored row may still be withdrawn, because its callback has no answer yet. */
   isUndecided: (id: RowId) => boolean
   /** Called when the instance has more or fewer rows than before. */
@@ -60,8 +60,10 @@ export class OutboxWorker implements PerInstance {
   /** For the start of the process: a deletion of an instance may not have been finished. */
   async failRowsOfDeletedInstances(): Promise<void> {
     const { outbox, accounts, outcomes } = this.#deps
-    const orphans = (await outbox.live()).filter(({ instance }) => !accounts.exists(instance))
-    if (orphans.length > 0) await outcomes.failAll(orphans, instanceDeleted)
+    const rows = Map.groupBy(await outbox.live(), ({ instance }) => instance)
+    for (const [instance, orphans] of rows) {
+      if (await accounts.isDeleted(instance)) await outcomes.failAll(orphans, instanceDeleted)
+    }
   }
 
   /** Queues the stored rows of an instance. They wait until it is connected. */
@@ -175,6 +177,8 @@ export class OutboxWorker implements PerInstance {
   async expire(): Promise<void> {
     const { outbox, transitions, clock, accounts } = this.#deps
     for (const instance of (await outbox.countPending()).keys()) {
+      // The rows of another node's instance are its own business.
+      if (!accounts.isHere(instance)) continue
       const readiness = accounts.readinessOf(instance)
       // A row that was stored while the connection was lost may not wait yet.
       if (readiness === 'away') await transitions.startWaiting(instance, clock.now())
@@ -197,11 +201,12 @@ export class OutboxWorker implements PerInstance {
   /** Queues stored rows that are in no queue, as after a deletion of the instance that could not be finished. */
   async #takeUp(instance: InstanceName): Promise<void> {
     const { outbox, accounts, isUndecided, outcomes } = this.#deps
-    const rows = inQueueOrder(await outbox.live(instance))
-    if (!accounts.exists(instance)) {
-      if (!this.#accounts.has(instance)) await outcomes.failAll(rows, instanceDeleted)
+    if (!accounts.isHere(instance)) {
+      const isDeleted = !this.#accounts.has(instance) && (await accounts.isDeleted(instance))
+      if (isDeleted) await outcomes.failAll(await outbox.live(instance), instanceDeleted)
       return
     }
+    const rows = inQueueOrder(await outbox.live(instance))
     const queued = this.#queues.ids(instance)
     for (const row of rows) if (!isUndecided(row.id) && !queued.has(row.id)) this.submit(row)
   }

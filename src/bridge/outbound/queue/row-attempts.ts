@@ -84,7 +84,7 @@ export class RowAttempts {
     }
     // The last attempt ended because storage failed. Its frame may have left.
     if (row.status === 'sending')
-      await transitions.postpone(id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
+      await transitions.postpone(instance, id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
     const pauseMs = row.nextAttemptAt - clock.now()
     // A longer pause was stored before the clock was put back.
     if (pauseMs > 0 && pauseMs <= attemptPauses.ceilingMs) return { until: row.nextAttemptAt }
@@ -119,7 +119,7 @@ export class RowAttempts {
       // When the connection was lost before a frame left, the row waits like any other.
       const isLost = outcome !== undefined && isUnsent(outcome) && accounts.sessionOf(row.instance) === undefined
       if (outcome && !isLost) return await this.#conclude(row, outcome, signal)
-      await transitions.unclaim(row.id)
+      await transitions.unclaim(row.instance, row.id)
     } finally {
       leave()
     }
@@ -163,7 +163,8 @@ export class RowAttempts {
     }
     // When this process ended the attempt itself, the next process need not wait.
     const until = clock.now() + (signal.aborted ? 0 : doubledMs(attempts - 1, attemptPauses))
-    await transitions.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !outcome.claimed })
+    const next = { parts, reason, nextAttemptAt: until, attempted: !outcome.claimed }
+    await transitions.postpone(row.instance, row.id, next)
     return signal.aborted || !accounts.sessionOf(row.instance) ? 'wait' : { until }
   }
 }

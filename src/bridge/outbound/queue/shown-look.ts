@@ -85,8 +85,8 @@ export class ShownLook {
   async #handOver(row: OutboxRow, newest: OutboxRow): Promise<void> {
     const { shown, retries, clock } = this.#deps
     const isFailure = !lacksCallback(row) || row.expiresAt === null
-    if (isFailure) await shown.planLook(newest.id, clock.now())
-    if (lacksCallback(row)) await retries.discard(row.id)
+    if (isFailure) await shown.planLook(newest.instance, newest.id, clock.now())
+    if (lacksCallback(row)) await retries.discard(row.instance, row.id)
     else await this.#endLooks(row)
   }
 
@@ -106,7 +106,7 @@ export class ShownLook {
     const { shown, retries } = this.#deps
     const duty = dutyOf(await this.#knownOf(row, target), seen)
     if (duty === 'send') return this.#sendAgain(row, target)
-    if (lacksCallback(row)) return retries.discard(row.id)
+    if (lacksCallback(row)) return retries.discard(row.instance, row.id)
     switch (duty) {
       case 'set sent':
       case 'set delivered':
@@ -165,7 +165,7 @@ export class ShownLook {
   async #undo(row: OutboxRow, target: Target): Promise<void> {
     const { shown, clock } = this.#deps
     await this.#sendAgain(row, target)
-    await shown.planLook(row.id, clock.now())
+    await shown.planLook(row.instance, row.id, clock.now())
   }
 
   async #sendAgain(row: OutboxRow, target: Target): Promise<void> {
@@ -180,7 +180,7 @@ export class ShownLook {
       await this.#set({ ...row, reason: row.chatId === '' ? row.reason : imported }, target, 'failed', 'retried')
     }
     // The callback of the message has come after all.
-    else if (lacksCallback(row) && !isOver) await retries.discard(row.id)
+    else if (lacksCallback(row) && !isOver) await retries.discard(row.instance, row.id)
     else await this.#set(row, target, 'failed', 'retried')
   }
 

@@ -181,8 +181,8 @@ export class RowSender {
   /** After this commit the current part may leave. False when the row may no longer be sent. */
   async #commit({ row, address }: Attempt, progress: Progress): Promise<boolean> {
     const { transitions, clock } = this.#deps
-    if (progress.claimed) return transitions.saveParts(row.id, progress.parts)
-    progress.claimed = await transitions.claim(row.id, clock.now(), progress.parts, address)
+    if (progress.claimed) return transitions.saveParts(row.instance, row.id, progress.parts)
+    progress.claimed = await transitions.claim(row.instance, row.id, clock.now(), progress.parts, address)
     return progress.claimed
   }
 
@@ -213,7 +213,7 @@ export class RowSender {
     const isLast = after.every(({ state }) => state === 'sent')
     try {
       if (isLast) await transitions.markSent(row, after, clock.now(), steps)
-      else await transitions.saveParts(row.id, after, steps)
+      else await transitions.saveParts(row.instance, row.id, after, steps)
     } finally {
       over()
     }

@@ -1,4 +1,4 @@
-// What sending asks of the linked accounts.
+// What sending asks of the linked accounts: of those that this node holds, and of the records of all of them.
 
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { EventExtras, LifecycleEvent } from '../../../core/lifecycle/lifecycle.ts'
@@ -19,12 +19,24 @@ export type Readiness = 'ready' | 'receiving' | 'away'
 
 export type AccountDirectory = { find(instance: InstanceName): OutboundAccount | undefined }
 
+type WithRecord = Pick<OutboundAccount, 'record'>
+
+/** All instances of the service, whichever node holds them. */
+export type AccountRoster = {
+  /** From memory. */
+  find(instance: InstanceName): WithRecord | undefined
+  /** As it is now. */
+  findCurrent(instance: InstanceName): Promise<WithRecord | undefined>
+}
+
 export class SendingAccounts {
   readonly #accounts: AccountDirectory
+  readonly #roster: AccountRoster
   #isPaused = false
 
-  constructor(accounts: AccountDirectory) {
+  constructor(accounts: AccountDirectory, roster: AccountRoster) {
     this.#accounts = accounts
+    this.#roster = roster
   }
 
   /** From now on no account is ready: messages are queued for the next process. */
@@ -32,12 +44,17 @@ export class SendingAccounts {
     this.#isPaused = true
   }
 
-  exists(instance: InstanceName): boolean {
+  /** This node holds the instance. */
+  isHere(instance: InstanceName): boolean {
     return this.#accounts.find(instance) !== undefined
   }
 
+  async isDeleted(instance: InstanceName): Promise<boolean> {
+    return (await this.#roster.findCurrent(instance)) === undefined
+  }
+
   recordOf(instance: InstanceName): Readonly<InstanceRow> | undefined {
-    return this.#accounts.find(instance)?.record
+    return this.#roster.find(instance)?.record
   }
 
   /** Undefined while the account cannot send. */
@@ -51,7 +68,7 @@ export class SendingAccounts {
 
   /** The account is logged in, and still receives the messages that waited for it. */
   isNearlyReady(instance: InstanceName): boolean {
-    return this.recordOf(instance)?.state === 'connected'
+    return this.#accounts.find(instance)?.record.state === 'connected'
   }
 
   readinessOf(instance: InstanceName): Readiness {

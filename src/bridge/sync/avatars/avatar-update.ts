@@ -10,6 +10,7 @@ import type { DestinationKey, InstanceName } from '../../../core/ids.ts'
 import type { NetworkSession } from '../../../core/network.ts'
 import { NetworkBusyError } from '../../../core/realtime.ts'
 import type { NoPicture, ProfilePicture } from '../../../core/realtime.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { mimeByContent } from '../../../lib/mime-by-content.ts'
@@ -27,7 +28,7 @@ type Deps = {
   sessionOf: (instance: InstanceName) => Pick<NetworkSession, 'profilePicture'> | undefined
   contacts: Pick<AvatarContacts, 'find'>
   store: Pick<ContactPictureStore, 'find' | 'save' | 'drop'>
-  epoch: () => number
+  holdOf: HoldOf
   ttlMs: number
   clock: Clock
   log: Log
@@ -111,7 +112,7 @@ export class AvatarUpdate {
     }
     const shown = await helpdesk.findContact(contactId)
     if (!shown) {
-      await this.#deps.store.drop(this.#deps.epoch(), destination, contactId)
+      await this.#deps.store.drop(this.#deps.holdOf(task.instance), destination, contactId)
       return this.#failed(task, 'ds_error', new Error('the contact does not exist any more at the helpdesk'))
     }
     if (isSame && shown.thumbnail === known.thumbnail) {
@@ -142,11 +143,11 @@ export class AvatarUpdate {
   }
 
   async #save(job: Job, known: ContactPicture | undefined, changes: Partial<ContactPicture>): Promise<void> {
-    const { store, epoch, clock } = this.#deps
+    const { store, holdOf, clock } = this.#deps
     const { contactId, task, destination } = job
     const { pictureId = null, thumbnail = null, fileName = null } = known ?? {}
     const seen = { contactId, instance: task.instance, checkedAt: clock.now() }
-    await store.save(epoch(), destination, { pictureId, thumbnail, fileName, ...seen, ...changes })
+    await store.save(holdOf(task.instance), destination, { pictureId, thumbnail, fileName, ...seen, ...changes })
   }
 
   /** The picture is not at the helpdesk, so what is stored of the contact is not fresh any more. */

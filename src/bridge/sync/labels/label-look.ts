@@ -21,7 +21,7 @@ export type LabelResult = SyncResults['labels']
 /** `isDone` is false when the look must be repeated. */
 export type LookOutcome = { result: LabelResult; agreement: LabelAgreement; isDone: boolean }
 
-type Target = { destination: Destination; helpdesk: HelpdeskInbox }
+type Target = { instance: InstanceName; destination: Destination; helpdesk: HelpdeskInbox }
 
 type Deps = {
   targetOf: (instance: InstanceName) => Promise<Target | null>

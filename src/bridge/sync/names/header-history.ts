@@ -3,6 +3,7 @@
 
 import type { ChatId, InstanceName, NetworkMessageId } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
+import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { HeaderOwner, HeaderStore } from '../../../storage/stores/messages/header-store.ts'
 import type { MergedPeople } from '../../people/people.ts'
@@ -32,7 +33,13 @@ export type HeaderHistory = PerInstance & {
   prune(): Promise<void>
 }
 
-type Deps = { store: HeaderStore; limits: HeaderLimits; epoch: () => number; clock: Clock }
+type Deps = {
+  store: HeaderStore
+  limits: HeaderLimits
+  holdOf: HoldOf
+  nodeHold: () => NodeHold
+  clock: Clock
+}
 
 /** Small batches, so that storage can do other work between them. */
 const batchSize = 1000
@@ -59,8 +66,8 @@ export class StoredHeaderHistory implements HeaderHistory, PerInstance {
     return store.find(owner, clock.now() - limits.ttlMs, limits.perSender)
   }
 
-  async update(_owner: HeaderOwner, ids: readonly string[], header: string): Promise<void> {
-    await this.#deps.store.update(this.#deps.epoch(), ids, header)
+  async update({ instance }: HeaderOwner, ids: readonly string[], header: string): Promise<void> {
+    await this.#deps.store.update(this.#deps.holdOf(instance), ids, header)
   }
 
   /** The message map has moved the messages already. */
@@ -69,11 +76,11 @@ export class StoredHeaderHistory implements HeaderHistory, PerInstance {
   }
 
   async prune(): Promise<void> {
-    const { store, limits, epoch, clock } = this.#deps
+    const { store, limits, holdOf, nodeHold, clock } = this.#deps
     const before = clock.now() - limits.ttlMs
-    while ((await store.prune(epoch(), before, batchSize)) === batchSize);
+    while ((await store.prune(nodeHold(), before, batchSize)) === batchSize);
     for (const [key, owner] of this.#grown) {
-      while ((await store.trim(epoch(), owner, limits.perSender, batchSize)) === batchSize);
+      while ((await store.trim(holdOf(owner.instance), owner, limits.perSender, batchSize)) === batchSize);
       this.#grown.delete(key)
     }
   }

@@ -23,7 +23,11 @@ type Deps = {
   headers: Pick<HeaderRewriter, 'rewrite'>
 }
 
-export type NameTarget = { destination: Destination; helpdesk: Pick<HelpdeskInbox, 'findContact' | 'updateContact'> }
+export type NameTarget = {
+  instance: InstanceName
+  destination: Destination
+  helpdesk: Pick<HelpdeskInbox, 'findContact' | 'updateContact'>
+}
 
 /** `no_contact` also stands for a contact that has the name of an agent: none of our contacts is left. */
 export type NameOutcome = {

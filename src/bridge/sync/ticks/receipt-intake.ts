@@ -115,32 +115,36 @@ export class ReceiptIntake implements PerInstance {
     for (const entry of collected) if (!isOpen(entry)) this.#waiting.drop(entry)
     this.#batch = collected.filter(isOpen)
     this.#isWorking = true
-    let pauseMs = collectMs
-    try {
-      await this.#handle(this.#batch)
-    } catch (err) {
-      this.#deps.log.warn({ err }, 'receipts could not be stored yet')
-      this.#collected.push(...this.#batch)
-      pauseMs = storageAwayMs
-    }
+    const groups = [...Map.groupBy(this.#batch, (entry) => entry.instance)]
+    const left = await Promise.all(groups.map(([instance, group]) => this.#tryHandle(instance, group)))
+    this.#collected.push(...left.flat())
     this.#batch = []
     this.#isWorking = false
-    this.#schedule(pauseMs)
+    this.#schedule(left.some((group) => group.length > 0) ? storageAwayMs : collectMs)
   }
 
-  async #handle(entries: readonly ReceiptEntry[]): Promise<void> {
+  /** Returns the entries that could not be stored yet. They delay no other instance. */
+  async #tryHandle(instance: InstanceName, group: readonly ReceiptEntry[]): Promise<readonly ReceiptEntry[]> {
+    try {
+      await this.#handle(instance, group)
+      return []
+    } catch (err) {
+      this.#deps.log.warn({ err, instance }, 'receipts could not be stored yet')
+      return group
+    }
+  }
+
+  async #handle(instance: InstanceName, group: readonly ReceiptEntry[]): Promise<void> {
     const found: Found[] = []
     const rest: { entry: ReceiptEntry; kind: Exclude<Match['kind'], 'message'> }[] = []
-    for (const [instance, group] of Map.groupBy(entries, (entry) => entry.instance)) {
-      const rows = await this.#deps.store.find(instance, [...new Set(group.map(({ id }) => id))])
-      const byId = Map.groupBy(rows, ({ networkId }) => networkId)
-      for (const entry of group) {
-        const match = await matchReceipt(entry, byId.get(entry.id) ?? [], () => this.#chatOf(entry))
-        if (match.kind === 'message') found.push({ entry, row: match.row })
-        else rest.push({ entry, kind: match.kind })
-      }
+    const rows = await this.#deps.store.find(instance, [...new Set(group.map(({ id }) => id))])
+    const byId = Map.groupBy(rows, ({ networkId }) => networkId)
+    for (const entry of group) {
+      const match = await matchReceipt(entry, byId.get(entry.id) ?? [], () => this.#chatOf(entry))
+      if (match.kind === 'message') found.push({ entry, row: match.row })
+      else rest.push({ entry, kind: match.kind })
     }
-    await this.#report(found)
+    await this.#report(instance, found)
     for (const { entry, kind } of rest) {
       if (kind === 'filtered') this.#end(entry, kind)
       else this.#waiting.add(entry)
@@ -148,13 +152,13 @@ export class ReceiptIntake implements PerInstance {
   }
 
   /** One commit for all. */
-  async #report(found: readonly Found[]): Promise<void> {
+  async #report(instance: InstanceName, found: readonly Found[]): Promise<void> {
     const { store, counts, clock, onReported } = this.#deps
     const raised = (tick: Tick) =>
       found.flatMap(({ entry, row }) => (entry.effect === tick && isRaised(entry, row) ? row.id : []))
     const [delivered, read] = [raised('delivered'), raised('read')]
     const hasNews = delivered.length > 0 || read.length > 0
-    if (hasNews) await store.report({ delivered: unique(delivered), read: unique(read) }, clock.now())
+    if (hasNews) await store.report(instance, { delivered: unique(delivered), read: unique(read) }, clock.now())
     for (const { entry, row } of found) {
       if (entry.effect === 'seen' || !isOpen(entry)) continue
       if (isRaised(entry, row)) counts.expect(entry.instance, row.id)
@@ -211,7 +215,7 @@ export class ReceiptIntake implements PerInstance {
     const rows = match.kind === 'unposted' ? match.rows : match.kind === 'message' ? [match.row] : []
     const raised = rows.filter((row) => isRaised(entry, row)).map((row) => row.id)
     if (raised.length === 0) return
-    await store.report({ delivered: [], read: [], [effect]: raised }, clock.now())
+    await store.report(instance, { delivered: [], read: [], [effect]: raised }, clock.now())
     onReported()
   }
 

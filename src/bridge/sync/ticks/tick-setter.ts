@@ -65,7 +65,7 @@ export class TickSetter {
     if (!parts.some(({ tickAt }) => tickAt !== null && tickAt <= now)) return
     const tick = missingTick(message)
     if (tick === null) {
-      await store.settle(parts)
+      await store.settle(due.instance, parts)
       counts.ended(due.instance, parts, 'ok')
       return
     }
@@ -110,11 +110,13 @@ export class TickSetter {
     const { store, counts, clock, log } = this.#deps
     const { instance, destination, conversationId, messageId: message_id } = due
     const now = clock.now()
-    const putOff = (where: Parameters<TickStore['postpone']>[0], ms: number) =>
-      store.postpone(where, now, now + Math.min(Math.max(ms, error.retryAfterMs ?? 0), longestTickPauseMs))
+    const putOff = (where: Parameters<TickStore['postpone']>[1], ms: number) => {
+      const pauseMs = Math.min(Math.max(ms, error.retryAfterMs ?? 0), longestTickPauseMs)
+      return store.postpone(instance, where, now, now + pauseMs)
+    }
     if (error.failure === 'flood') return putOff({ destination, conversationId }, floodMs)
     if (error.failure === 'gone') {
-      await store.settle(parts)
+      await store.settle(instance, parts)
       counts.ended(instance, parts, 'no_conv')
       return
     }
@@ -123,7 +125,7 @@ export class TickSetter {
     const ageMs = now - Math.max(...parts.map(({ reportedAt }) => reportedAt))
     counts.failed(instance, parts)
     if (!isLasting || ageMs > giveUpMs) {
-      await store.settle(parts)
+      await store.settle(instance, parts)
       counts.ended(instance, parts, 'ds_error')
     } else await putOff(error.failure === 'destination' ? { destination } : { destination, conversationId }, tryAgainMs)
   }

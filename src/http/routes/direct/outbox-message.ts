@@ -4,14 +4,14 @@ import { Type } from 'typebox'
 import { BridgeError } from '../../../core/errors.ts'
 import { messageKinds } from '../../../core/outbox.ts'
 import type { OutboxStatus } from '../../../core/outbox.ts'
-import type { InstanceRegistry } from '../../../instances/instance-registry.ts'
+import type { Roster } from '../../../instances/roster/roster.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { HttpApp } from '../../http-app.ts'
 import { InstanceParams, nullable, responses, Timestamp, toTimestamp } from '../../schemas.ts'
 
 export type OutboxMessageDeps = {
-  instances: Pick<InstanceRegistry, 'get'>
+  roster: Pick<Roster, 'getCurrent'>
   outbox: Pick<OutboxStore, 'find'>
 }
 
@@ -43,7 +43,7 @@ const OutboxMessage = Type.Object(
   { title: 'OutboxMessage' },
 )
 
-export function addOutboxMessageRoutes(app: HttpApp, { instances, outbox }: OutboxMessageDeps): void {
+export function addOutboxMessageRoutes(app: HttpApp, { roster, outbox }: OutboxMessageDeps): void {
   app.get(
     '/api/instances/:name/outbox/:queue_id',
     {
@@ -57,7 +57,7 @@ export function addOutboxMessageRoutes(app: HttpApp, { instances, outbox }: Outb
       },
     },
     async ({ params: { name, queue_id } }) => {
-      instances.get(name)
+      await roster.getCurrent(name)
       const row = await outbox.find(queue_id)
       if (!row || row.instance !== name || !messageKinds.some((kind) => kind === row.kind)) throw notFound(queue_id)
       return toBody(row)

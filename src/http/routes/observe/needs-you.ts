@@ -14,6 +14,7 @@ const needKinds = [
   'database',
   'ownership',
   'worker_failed',
+  'quarantined',
   'network_unreachable',
   'client_refused',
   'destination_held',
@@ -60,6 +61,7 @@ function need(kind: NeedKind, { instance, destination, sentence, cure, since }: 
 export function listNeeds(deps: NeedDeps, rows: readonly Static<typeof OverviewRow>[]): Need[] {
   return [
     ...ofProcess(deps),
+    ...(deps.nodesShown()?.quarantined ?? []).map(quarantined),
     ...ofNetwork(deps),
     ...ofHelpdesks(deps),
     ...rows.filter(({ state }) => state === 'logged_out').map(loggedOut),
@@ -139,6 +141,14 @@ function ofHelpdesks({ held, lostCallbacks, refusals, clocks }: NeedDeps): Need[
       .list()
       .map(({ instance, sentence, cure, since }) => need('clock_differs', { instance, sentence, cure, since })),
   ]
+}
+
+function quarantined(instance: InstanceName): Need {
+  return need('quarantined', {
+    instance,
+    sentence: 'no node opens this instance, because the nodes that held it died again and again',
+    cure: 'look at the last lines of the log of these nodes, and restart the instance when the cause is gone',
+  })
 }
 
 function loggedOut({ name, last_error }: Static<typeof OverviewRow>): Need {

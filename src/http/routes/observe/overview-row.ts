@@ -1,11 +1,11 @@
-// One instance as the overview and the live events show it. Everything comes from memory.
+// One instance as the overview and the live events show it.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { BanRisk } from '../../../guard/ban-risk.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { LastMessageTimes } from '../../../core/live.ts'
-import type { LinkedAccount } from '../../../instances/linked-account.ts'
+import type { ListedInstance } from '../../../instances/roster/roster.ts'
 import { LastErrorCode, State } from '../../instance-view.ts'
 import { nullable, Timestamp, toTimestamp } from '../../schemas.ts'
 
@@ -41,7 +41,7 @@ export const OverviewRow = Type.Object(
   { title: 'OverviewRow' },
 )
 
-export function toOverviewRow(deps: RowDeps, account: LinkedAccount): Static<typeof OverviewRow> {
+export function toOverviewRow(deps: RowDeps, account: ListedInstance): Static<typeof OverviewRow> {
   const { record } = account
   const { name } = record
   const { inAt, outAt } = deps.lastMessages.of(name)

@@ -1,7 +1,7 @@
 // GET /api/instances/:name/states: how the state of an instance changed during the last hours.
 
 import { Type } from 'typebox'
-import type { InstanceRegistry } from '../../../instances/instance-registry.ts'
+import type { Roster } from '../../../instances/roster/roster.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { StateHistory } from '../../../live/state-history.ts'
 import type { HttpApp } from '../../http-app.ts'
@@ -9,7 +9,7 @@ import { State } from '../../instance-view.ts'
 import { InstanceParams, nullable, responses, Timestamp, toTimestamp } from '../../schemas.ts'
 
 export type StatesDeps = {
-  instances: Pick<InstanceRegistry, 'get'>
+  roster: Pick<Roster, 'getCurrent'>
   states: Pick<StateHistory, 'since'>
   clock: Pick<Clock, 'now'>
 }
@@ -39,7 +39,7 @@ const States = Type.Object(
   { title: 'StateHistory' },
 )
 
-export function addStatesRoute(app: HttpApp, { instances, states, clock }: StatesDeps): void {
+export function addStatesRoute(app: HttpApp, { roster, states, clock }: StatesDeps): void {
   app.get(
     '/api/instances/:name/states',
     {
@@ -57,7 +57,7 @@ export function addStatesRoute(app: HttpApp, { instances, states, clock }: State
       },
     },
     async ({ params: { name }, query: { hours } }) => {
-      const { record } = instances.get(name)
+      const { record } = await roster.getCurrent(name)
       const now = clock.now()
       const from = now - Number(hours ?? defaultHours) * hourMs
       const changes = await states.since(name, from)

@@ -103,12 +103,13 @@ function partReaders(deps: BundleDeps): Record<string, () => unknown> {
     versions: () => readVersions(deps.settings),
     platform: readPlatform,
     settings: () => listSettings(deps.settings),
-    health: masked(() => {
+    health: masked(async () => {
+      await deps.health.roster.freshen()
       const { instances, ...rest } = readHealth()
       return { ...rest, instances: instances.map(({ name, state }) => ({ name, state })) }
     }),
-    overview: masked(() => {
-      const { instances, ...rest } = readOverview(deps.overview)
+    overview: masked(async () => {
+      const { instances, ...rest } = await readOverview(deps.overview)
       return { ...rest, instances: instances.map((row) => ({ ...row, phone: undefined })) }
     }),
     metrics: async () => maskLabels(await deps.metrics.exposition()),
@@ -127,7 +128,7 @@ function partReaders(deps: BundleDeps): Record<string, () => unknown> {
 async function readStates({ overview, states, clock }: BundleDeps): Promise<unknown[]> {
   const from = clock.now() - statesMs
   const all: unknown[] = []
-  for (const { record } of overview.instances.list()) {
+  for (const { record } of await overview.roster.current()) {
     const changes = await states.since(record.name, from)
     const shown = changes.map(({ at, state, reason }) => ({ at: toTimestamp(at), state, reason }))
     all.push({ instance: record.name, states: shown })

@@ -1,7 +1,8 @@
 // Stores which client versions of the network are known: the newest one, the last one that worked, and a refused one.
 
 import type { Database } from '../../database.ts'
-import { FencedWriter } from '../fenced-writer.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
+import { NodeWriter } from '../node-writer.ts'
 
 /** Versions are three numbers with dots between them. */
 export type StoredVersions = {
@@ -17,11 +18,11 @@ const name = 'client'
 
 export class ClientVersionStore {
   readonly #database: Database
-  readonly #writer: FencedWriter
+  readonly #writer: NodeWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new NodeWriter(database, nodeHold)
   }
 
   async find(): Promise<StoredVersions | undefined> {

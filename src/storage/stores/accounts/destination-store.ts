@@ -6,8 +6,10 @@
 
 import { sql } from 'kysely'
 import type { DestinationKey } from '../../../core/ids.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import { batchSize } from '../delete-in-batches.ts'
 import { destinationTables } from '../../schema.ts'
 import { toStatement } from '../../engine/statement.ts'
@@ -23,13 +25,13 @@ const largeTables = ['message_map', 'outbox'] as const satisfies readonly Table[
 
 export class DestinationStore {
   readonly #database: Database
-  readonly #epoch: () => number
-  readonly #fence: (epoch: number) => Statement
+  readonly #nodeHold: () => NodeHold
+  readonly #fence: Fence
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#epoch = epoch
-    this.#fence = createLeaseFence(database)
+    this.#nodeHold = nodeHold
+    this.#fence = createFence(database)
   }
 
   /** The key of the helpdesk inbox that was identified last at this place; the place itself before the first time. */
@@ -54,7 +56,7 @@ export class DestinationStore {
       ...(movedTo === null ? [] : [this.#keepEarlier(place, movedTo)]),
       ...(movedTo === null ? [] : tables().flatMap((table) => this.#move(table, place, movedTo))),
     ]
-    if (steps.length > 0) await this.#database.write(this.#fence(this.#epoch()), ...steps)
+    if (steps.length > 0) await this.#database.write(this.#fence(this.#nodeHold()), ...steps)
     return { key, before: before ?? place, movedTo }
   }
 
@@ -88,7 +90,7 @@ export class DestinationStore {
     const batch = sql`SELECT id FROM ${name} WHERE ${own} AND NOT ${hasTwin} LIMIT ${batchSize}`
     const update = this.#compile(sql`UPDATE ${name} SET destination = ${to} WHERE id IN (${batch})`)
     for (let moved = batchSize; moved === batchSize;) {
-      const counts = await this.#database.write(this.#fence(this.#epoch()), update)
+      const counts = await this.#database.write(this.#fence(this.#nodeHold()), update)
       moved = counts.at(-1) ?? 0
     }
   }

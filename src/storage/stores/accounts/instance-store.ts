@@ -1,14 +1,18 @@
-// The records of the linked accounts. Every change carries the epoch: only the process that owns the accounts makes changes.
+// The records of the linked accounts. Every change carries the hold of its instance: only its holder makes changes.
 
 import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { Delivery } from '../../../core/lifecycle/delivery.ts'
 import type { InstanceName, Jid } from '../../../core/ids.ts'
+import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
 import { jobRemovals } from '../jobs/job-store.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { assertHeld, createFence, isUnexpected } from '../fence.ts'
+import type { Fence } from '../fence.ts'
+import type { Step } from '../fenced-writer.ts'
 import { pendingLogoutInserts } from './pending-logout-store.ts'
 import type { PendingLogout } from './pending-logout-store.ts'
 import { dropSessionRows } from './session-key-store.ts'
@@ -16,7 +20,6 @@ import { toStatement } from '../../engine/statement.ts'
 import { instanceSecrets, keptSessionSecrets } from '../../schema/accounts.ts'
 import { toInstanceColumns, toInstanceRow, toKeptSession, toKeptSessionColumns, toNewColumns } from './instance-rows.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from './instance-rows.ts'
-import type { Statement } from '../../engine/statement.ts'
 
 /** Stored in the same commit as a record. */
 type Along = {
@@ -27,11 +30,11 @@ type Along = {
 
 export class InstanceStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   async list(): Promise<InstanceRow[]> {
@@ -55,11 +58,11 @@ export class InstanceStore {
    * A record with a session has resumed the session that was kept under its name. Events and history that were stored for an
    * earlier instance of this name are removed.
    */
-  async insert(epoch: number, row: InstanceRow, audit: AuditRecord): Promise<void> {
+  async insert(hold: Hold, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     const isResumed = row.sessionId !== null
     await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       query.insertInto('instances').values(toNewColumns(row)),
       query.deleteFrom('inbox').where('instance', '=', row.name),
       query.deleteFrom('history_messages').where('instance', '=', row.name),
@@ -71,19 +74,30 @@ export class InstanceStore {
     )
   }
 
-  async update(epoch: number, name: InstanceName, changes: InstanceChanges, along: Along): Promise<void> {
+  async update(hold: Hold, changes: InstanceChanges, along: Along): Promise<void> {
+    const { instance: name } = hold
     const update = this.#database.query
       .updateTable('instances')
       .set(toInstanceColumns(name, changes))
       .where('name', '=', name)
     const isEmpty = Object.keys(changes).length === 0
     const { linkedJid = null } = changes
-    await this.#database.write(
-      this.#fence(epoch),
+    await this.#writeRecord(
+      hold,
       ...(linkedJid === null ? [] : this.#dropHistoryOfOthers(name, linkedJid)),
       ...(isEmpty ? [] : [toStatement(update, 1)]),
       ...this.#along(along),
     )
+  }
+
+  /** Rejects with a `NotHeldError` when the hold is stale: the caller repeats any other failure. */
+  async #writeRecord(hold: Hold, ...steps: readonly Step[]): Promise<void> {
+    try {
+      await this.#database.write(this.#fence(hold), ...steps)
+    } catch (error) {
+      if (isUnexpected(error)) await assertHeld(this.#database, hold)
+      throw error
+    }
   }
 
   /** Another number is linked: the history of the number before must not be imported as its own. */
@@ -107,11 +121,11 @@ export class InstanceStore {
   }
 
   /** Writes the whole record; after a removal that failed the record may be there or not. */
-  async put(epoch: number, row: InstanceRow, along: Along): Promise<void> {
+  async put(hold: Hold, row: InstanceRow, along: Along): Promise<void> {
     const { query } = this.#database
     const { name, ...columns } = toNewColumns(row)
-    await this.#database.write(
-      this.#fence(epoch),
+    await this.#writeRecord(
+      hold,
       query
         .insertInto('instances')
         .values({ name, ...columns })
@@ -125,10 +139,11 @@ export class InstanceStore {
    * Removes the record, its jobs, and its events that the helpdesk does not have yet. A linked session is kept for a while, so that
    * the name can be resumed.
    */
-  async remove(epoch: number, name: InstanceName, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
+  async remove(hold: Hold, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
+    const { instance: name } = hold
     await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       toStatement(query.deleteFrom('instances').where('name', '=', name), 1),
       query.deleteFrom('inbox').where('instance', '=', name),
       query.deleteFrom('request_keys').where('instance', '=', name),
@@ -156,10 +171,10 @@ export class InstanceStore {
   }
 
   /** Kept sessions that will not be resumed. The network must be told. */
-  async giveUpKeptSessions(epoch: number, logouts: readonly PendingLogout[]): Promise<void> {
+  async giveUpKeptSessions(hold: Hold, logouts: readonly PendingLogout[]): Promise<void> {
     const sessionIds = logouts.map(({ sessionId }) => sessionId)
     await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       this.#database.query.deleteFrom('kept_sessions').where('session_id', 'in', sessionIds),
       ...this.#along({ logouts }),
     )
@@ -167,17 +182,18 @@ export class InstanceStore {
 
   /**
    * Forgets sessions kept before `time` or under the name of an account that was linked anew, and everything
-   * stored of sessions that nothing refers to any more.
+   * stored of sessions that nothing refers to any more. A session is named in a record before its first key is stored, so a
+   * pairing that begins meanwhile is not taken for an orphan, and each removal looks again.
    */
-  async dropOrphans(epoch: number, time: number): Promise<void> {
+  async dropOrphans(hold: NodeHold, time: number): Promise<void> {
     const { query } = this.#database
     const linked = query.selectFrom('instances').select('name').where('ready_at', 'is not', null)
     const worthless = query
       .deleteFrom('kept_sessions')
       .where((kept) => kept.or([kept('kept_at', '<', time), kept('name', 'in', linked)]))
-    await this.#database.write(this.#fence(epoch), worthless)
+    await this.#database.write(this.#fence(hold), worthless)
     const orphans = await this.#database.read<{ id: string }>({ compile: () => orphanSessions.compile(query) })
-    for (const { id } of orphans) await dropSessionRows(this.#database, this.#fence(epoch), id)
+    for (const { id } of orphans) await dropSessionRows(this.#database, this.#fence(hold), id, isOrphan(id))
   }
 
   #along({ audits = [], deliveries = [], logouts = [] }: Along) {
@@ -197,10 +213,14 @@ const orphanSessions = sql<{ id: string }>`
     UNION ALL
     SELECT (SELECT min(session_id) FROM session_keys WHERE session_id > stored.id) FROM stored WHERE stored.id IS NOT NULL
   )
-  SELECT id FROM stored
-  WHERE id IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM kept_sessions WHERE session_id = stored.id)
-    AND NOT EXISTS (SELECT 1 FROM pending_logouts WHERE session_id = stored.id)
-    AND id NOT IN (SELECT session_id FROM instances WHERE session_id IS NOT NULL)
-    AND id NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)
-    AND id NOT IN (SELECT previous_session_id FROM instances WHERE previous_session_id IS NOT NULL)`
+  SELECT id FROM stored WHERE id IS NOT NULL AND ${isOrphan(sql`stored.id`)}`
+
+/** Holds while nothing refers to the session. */
+function isOrphan(id: string | RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`(
+    NOT EXISTS (SELECT 1 FROM kept_sessions WHERE session_id = ${id})
+    AND NOT EXISTS (SELECT 1 FROM pending_logouts WHERE session_id = ${id})
+    AND ${id} NOT IN (SELECT session_id FROM instances WHERE session_id IS NOT NULL)
+    AND ${id} NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)
+    AND ${id} NOT IN (SELECT previous_session_id FROM instances WHERE previous_session_id IS NOT NULL))`
+}

@@ -2,12 +2,13 @@
 
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { InstanceName } from '../../../core/ids.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { pendingLogoutSecrets } from '../../schema/accounts.ts'
 import { openedText, sealedProxy } from './instance-rows.ts'
-import { createLeaseFence } from '../lease-store.ts'
-import type { Statement } from '../../engine/statement.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 
 export type PendingLogout = {
   sessionId: string
@@ -20,11 +21,11 @@ export type PendingLogout = {
 
 export class PendingLogoutStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   /** Oldest first. */
@@ -42,9 +43,9 @@ export class PendingLogoutStore {
     }))
   }
 
-  async remove(epoch: number, sessionId: string, audits: readonly AuditRecord[]): Promise<void> {
+  async remove(hold: NodeHold, sessionId: string, audits: readonly AuditRecord[]): Promise<void> {
     await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       this.#database.query.deleteFrom('pending_logouts').where('session_id', '=', sessionId),
       ...audits.map((audit) => auditInsert(this.#database, audit)),
     )

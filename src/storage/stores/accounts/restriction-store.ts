@@ -1,6 +1,7 @@
 // Stores until when the network lets an account write only to people that it has a chat with.
 
 import type { InstanceName } from '../../../core/ids.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 
@@ -11,9 +12,9 @@ export class RestrictionStore {
   readonly #database: Database
   readonly #writer: FencedWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
   }
 
   async find(instance: InstanceName): Promise<Restriction | undefined> {
@@ -25,6 +26,7 @@ export class RestrictionStore {
   async save(instance: InstanceName, { until, struckAt }: Restriction): Promise<void> {
     const columns = { until, struck_at: struckAt }
     await this.#writer.write(
+      instance,
       this.#database.query
         .insertInto('restrictions')
         .values({ instance, ...columns })
@@ -33,6 +35,6 @@ export class RestrictionStore {
   }
 
   async remove(instance: InstanceName): Promise<void> {
-    await this.#writer.write(this.#database.query.deleteFrom('restrictions').where('instance', '=', instance))
+    await this.#writer.write(instance, this.#database.query.deleteFrom('restrictions').where('instance', '=', instance))
   }
 }

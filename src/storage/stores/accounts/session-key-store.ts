@@ -1,8 +1,13 @@
-// The keys of the linked sessions. Every write carries the epoch: a process that lost the lease writes nothing.
+// The keys of the linked sessions. Every write carries a hold: a process that lost the session writes nothing. Sessions that only
+// log out belong to no instance, so their writes carry the hold of the process.
 
+import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { Database } from '../../database.ts'
+import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import { sessionKeySecrets } from '../../schema/accounts.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
@@ -15,7 +20,7 @@ export const restoredMark = { kind: 'restored', id: 'mark' } as const
 
 export class SessionKeyStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
   readonly #upsert: string
   readonly #removal: string
 
@@ -24,7 +29,7 @@ export class SessionKeyStore {
     const { query } = database
     const value = { seal: new Uint8Array(), place: '' }
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
     this.#upsert = toStatement(
       query
         .insertInto('session_keys')
@@ -62,20 +67,20 @@ export class SessionKeyStore {
     return (await this.#database.read(query)).map(({ key_id }) => key_id)
   }
 
-  /** All writes or none, `more` included; null removes a key. Rejects when the lease has another epoch. */
+  /** All writes or none, `more` included; null removes a key. Rejects with a stale hold. */
   async save(
-    epoch: number,
+    hold: Hold | NodeHold,
     sessionId: string,
     writes: readonly SessionKeyWrite[],
     more: readonly Statement[] = [],
   ): Promise<void> {
     const steps = writes.map((write) => this.#writeStep(sessionId, write))
-    await this.#database.write(this.#fence(epoch), ...steps, ...more)
+    await this.#database.write(this.#fence(hold), ...steps, ...more)
   }
 
   /** Removes the keys and the opened envelopes. Received events stay: they belong to the instance. */
-  async dropSession(epoch: number, sessionId: string): Promise<void> {
-    await dropSessionRows(this.#database, this.#fence(epoch), sessionId)
+  async dropSession(hold: Hold | NodeHold, sessionId: string): Promise<void> {
+    await dropSessionRows(this.#database, this.#fence(hold), sessionId)
   }
 
   #writeStep(sessionId: string, { kind, id, value }: SessionKeyWrite): Statement {
@@ -86,11 +91,20 @@ export class SessionKeyStore {
   }
 }
 
-/** Credentials go first: without them the session is void. Keys go last: after a crash the rest is found by its keys. */
-export async function dropSessionRows(database: Database, fence: Statement, sessionId: string): Promise<void> {
+/**
+ * Credentials go first: without them the session is void. Keys go last: after a crash the rest is found by its keys. Rows go
+ * only while `condition` holds.
+ */
+export async function dropSessionRows(
+  database: Database,
+  fence: Statement,
+  sessionId: string,
+  condition: RawBuilder<boolean> = sql<boolean>`1 = 1`,
+): Promise<void> {
   const { query } = database
-  const creds = query.deleteFrom('session_keys').where('session_id', '=', sessionId).where('kind', '=', 'creds')
-  await database.write(fence, creds, query.deleteFrom('unfinished').where('session_id', '=', sessionId))
+  const keys = query.deleteFrom('session_keys').where('session_id', '=', sessionId).where(condition)
+  const unfinished = query.deleteFrom('unfinished').where('session_id', '=', sessionId).where(condition)
+  await database.write(fence, keys.where('kind', '=', 'creds'), unfinished)
   const someKeys = query
     .selectFrom('session_keys')
     .select(['kind', 'key_id'])
@@ -98,11 +112,8 @@ export async function dropSessionRows(database: Database, fence: Statement, sess
     .limit(batchSize)
   const someOpened = query.selectFrom('opened').select('envelope').where('session_id', '=', sessionId).limit(batchSize)
   const removals = [
-    query.deleteFrom('opened').where('session_id', '=', sessionId).where('envelope', 'in', someOpened),
-    query
-      .deleteFrom('session_keys')
-      .where('session_id', '=', sessionId)
-      .where((eb) => eb(eb.refTuple('kind', 'key_id'), 'in', someKeys.$asTuple('kind', 'key_id'))),
+    query.deleteFrom('opened').where('session_id', '=', sessionId).where('envelope', 'in', someOpened).where(condition),
+    keys.where((eb) => eb(eb.refTuple('kind', 'key_id'), 'in', someKeys.$asTuple('kind', 'key_id'))),
   ]
   for (const removal of removals) {
     await deleteInBatches(async () => {

@@ -1,18 +1,20 @@
-// Stores the secret with which each helpdesk inbox signs its callbacks.
+// Stores the secret with which each helpdesk inbox signs its callbacks. A secret belongs to no instance: several may share the
+// inbox.
 
 import type { DestinationKey } from '../../../core/ids.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { placeOf } from '../../engine/statement.ts'
 import { webhookSecretColumns } from '../../schema/accounts.ts'
-import { FencedWriter } from '../fenced-writer.ts'
+import { NodeWriter } from '../node-writer.ts'
 
 export class WebhookSecretStore {
   readonly #database: Database
-  readonly #writer: FencedWriter
+  readonly #writer: NodeWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new NodeWriter(database, nodeHold)
   }
 
   async find(destination: DestinationKey): Promise<string | undefined> {

@@ -1,28 +1,29 @@
 // Removes kept history that is not needed any more: of deleted instances, too old to be imported, or left behind by a job.
 
 import type { InstanceName } from '../../../core/ids.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
-import type { Statement } from '../../engine/statement.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import { orphanInstances } from '../orphan-instances.ts'
 
 export class HistoryRemoval {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   /** Removes at most `limit` messages of a deleted instance, and with the last of them its chats. Returns how many there were. */
-  async dropInstance(epoch: number, instance: InstanceName, limit: number): Promise<number> {
+  async dropInstance(hold: NodeHold, instance: InstanceName, limit: number): Promise<number> {
     const { query } = this.#database
     const messages = query.selectFrom('history_messages').select('id').where('instance', '=', instance)
     // An instance of the same name may have been created since the caller asked.
     const record = query.selectFrom('instances').select('name').where('name', '=', instance)
     const [, removed = 0] = await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       query
         .deleteFrom('history_messages')
         .where('id', 'in', messages.limit(limit))
@@ -46,7 +47,7 @@ export class HistoryRemoval {
    * most as many that an ended job has left behind. A message that failed in an ended job can be imported by another one.
    * Returns the greatest number of messages that a step has changed.
    */
-  async prune(epoch: number, before: number, limit: number): Promise<number> {
+  async prune(hold: NodeHold, before: number, limit: number): Promise<number> {
     const { query } = this.#database
     const live = query.selectFrom('jobs').where('status', 'in', ['pending', 'running'])
     const some = query.selectFrom('history_messages').select('id').limit(limit)
@@ -61,7 +62,7 @@ export class HistoryRemoval {
     const removal = query.deleteFrom('history_messages')
     const release = query.updateTable('history_messages').set({ outcome: null, job_id: null })
     const [, ...changed] = await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       removal.where('id', 'in', old),
       removal.where('id', 'in', left.where('outcome', '<>', 'error')),
       release.where('id', 'in', left.where('outcome', '=', 'error')),

@@ -5,12 +5,14 @@
 import type { Anchor } from '../../../core/history/past-events.ts'
 import type { InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { MessageKey, NetworkEvent } from '../../../core/message.ts'
+import type { Hold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 import { historyMessageSecrets } from '../../schema/history.ts'
 import type { HistoryOutcome } from '../../schema/history.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import { compileKeeping } from './keep-statements.ts'
 import type { NewHistoryRow } from './keep-statements.ts'
 
@@ -34,12 +36,12 @@ const firstPosition = Number.MIN_SAFE_INTEGER
 
 export class HistoryStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
   readonly #keeping: ReturnType<typeof compileKeeping>
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
     this.#keeping = compileKeeping(database)
   }
 
@@ -47,13 +49,8 @@ export class HistoryStore {
    * One commit. A message that is stored already stays as it is, and an anchor only moves to an older message. Rejects when
    * the instance does not exist any more.
    */
-  async keep(
-    epoch: number,
-    instance: InstanceName,
-    rows: readonly NewHistoryRow[],
-    anchors: ReadonlyMap<Jid, Anchor>,
-  ): Promise<void> {
-    await this.#database.write(this.#fence(epoch), ...this.#keeping(instance, rows, anchors))
+  async keep(hold: Hold, rows: readonly NewHistoryRow[], anchors: ReadonlyMap<Jid, Anchor>): Promise<void> {
+    await this.#database.write(this.#fence(hold), ...this.#keeping(hold.instance, rows, anchors))
   }
 
   /** The chats of which messages or an anchor are known. Only messages of that time or later are counted. */
@@ -120,8 +117,8 @@ export class HistoryStore {
     return toStatement(update.where('id', '=', id))
   }
 
-  async setOutcome(epoch: number, id: RowId, outcome: HistoryOutcome, jobId: string): Promise<void> {
-    await this.#database.write(this.#fence(epoch), this.outcomeStatement(id, outcome, jobId))
+  async setOutcome(hold: Hold, id: RowId, outcome: HistoryOutcome, jobId: string): Promise<void> {
+    await this.#database.write(this.#fence(hold), this.outcomeStatement(id, outcome, jobId))
   }
 
   async outcomes(instance: InstanceName, jids: readonly Jid[], jobId: string): Promise<OutcomeCounts> {

@@ -1,25 +1,26 @@
 // Marks the conversations that get messages of the history, so that the service sends nothing from them by mistake.
 
 import type { ChatId, DestinationKey, InstanceName } from '../../../core/ids.ts'
+import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
-import type { Statement } from '../../engine/statement.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 
 type ConversationId = { destination: DestinationKey; conversationId: number }
 type ImportedChat = ConversationId & { instance: InstanceName; chat: ChatId }
 
 export class ImportMarks {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   /** An import into the conversation begins. `isHistory`: the conversation holds nothing but the history. */
   async begin(
-    epoch: number,
+    hold: Hold,
     { destination, conversationId, instance, chat }: ImportedChat,
     { isHistory, now }: { isHistory: boolean; now: number },
   ): Promise<void> {
@@ -31,7 +32,7 @@ export class ImportMarks {
       .onConflict((conflict) =>
         conflict.columns(['destination', 'conversation_id', 'instance', 'chat']).doUpdateSet(marks),
       )
-    await this.#database.write(this.#fence(epoch), insert)
+    await this.#database.write(this.#fence(hold), insert)
   }
 
   /**
@@ -39,7 +40,7 @@ export class ImportMarks {
    * conversations would stay closed. A cancelled job ends its imports itself, after it has resolved their conversations:
    * Chatwoot answers that with a survey, which must not be sent.
    */
-  async endAbandoned(epoch: number, now: number): Promise<void> {
+  async endAbandoned(hold: NodeHold, now: number): Promise<void> {
     const update = this.#database.query
       .updateTable('conversation_chats')
       .set({ is_importing: null, import_ended_at: now })
@@ -63,17 +64,17 @@ export class ImportMarks {
         )
         return marked.not(marked.exists(unfinished))
       })
-    await this.#database.write(this.#fence(epoch), update)
+    await this.#database.write(this.#fence(hold), update)
   }
 
   /** The import into the conversation has ended. */
-  async end(epoch: number, { destination, conversationId }: ConversationId, now: number): Promise<void> {
+  async end(hold: Hold, { destination, conversationId }: ConversationId, now: number): Promise<void> {
     const update = this.#database.query
       .updateTable('conversation_chats')
       .set({ is_importing: null, import_ended_at: now })
       .where('destination', '=', destination)
       .where('conversation_id', '=', conversationId)
       .where('is_importing', '=', 1)
-    await this.#database.write(this.#fence(epoch), update)
+    await this.#database.write(this.#fence(hold), update)
   }
 }

@@ -4,10 +4,12 @@ import { sql } from 'kysely'
 import type { Insertable, Selectable } from 'kysely'
 import type { Anchor } from '../../../core/history/past-events.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import type { Statement } from '../../engine/statement.ts'
 import type { ImportChatTable, ImportOutcome, ImportTarget } from '../../schema/history.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import type { JobRef } from '../jobs/job-store.ts'
 
 export type { ImportOutcome, ImportTarget } from '../../schema/history.ts'
 
@@ -54,13 +56,13 @@ export class ImportStore {
   readonly #database: Database
   readonly #writer: FencedWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
   }
 
   /** All chats of a job in one commit, so that a job is planned whole or not at all. */
-  async plan(jobId: string, chats: readonly PlannedChat[]): Promise<void> {
+  async plan({ id: jobId, instance }: JobRef, chats: readonly PlannedChat[]): Promise<void> {
     const rows = chats.map(({ chat, jids }) => ({
       ...{ job_id: jobId, chat, jids: JSON.stringify(jids), state: 'waiting' as const },
     }))
@@ -70,7 +72,7 @@ export class ImportStore {
         .values(rows.slice(piece * chatsPerStatement, (piece + 1) * chatsPerStatement))
         .onConflict((known) => known.columns(['job_id', 'chat']).doNothing()),
     )
-    await this.#writer.write(...inserts)
+    await this.#writer.write(instance, ...inserts)
   }
 
   /** The chats whose import has not ended. Those that began come first. */
@@ -125,35 +127,44 @@ export class ImportStore {
   }
 
   /** The phone is about to be asked for the messages before the anchor. A repeated question has the same anchor. */
-  async noteAnchor(chat: ChatKey, anchor: Anchor): Promise<void> {
-    await this.#set(chat, { anchor: JSON.stringify(anchor) })
+  async noteAnchor(instance: InstanceName, chat: ChatKey, anchor: Anchor): Promise<void> {
+    await this.#set(instance, chat, { anchor: JSON.stringify(anchor) })
   }
 
   /** The phone has sent what it was asked for, or it need not be asked. */
-  async begin(chat: ChatKey, seen: number): Promise<void> {
-    await this.#set(chat, { state: 'running', seen })
+  async begin(instance: InstanceName, chat: ChatKey, seen: number): Promise<void> {
+    await this.#set(instance, chat, { state: 'running', seen })
   }
 
   /** A History conversation is about to be created; null: certainly none is. */
-  async noteOpening(chat: ChatKey, opening: ImportChat['opening']): Promise<void> {
-    await this.#set(chat, { ...noPlace, destination: opening?.destination, opening_since: opening?.since ?? null })
+  async noteOpening(instance: InstanceName, chat: ChatKey, opening: ImportChat['opening']): Promise<void> {
+    await this.#set(instance, chat, {
+      ...noPlace,
+      destination: opening?.destination,
+      opening_since: opening?.since ?? null,
+    })
   }
 
   /** The conversation that gets the messages from now on; null when it is to be chosen again. */
-  async setPlace(chat: ChatKey, place: ImportPlace | null): Promise<void> {
+  async setPlace(instance: InstanceName, chat: ChatKey, place: ImportPlace | null): Promise<void> {
     const { destination, conversationId, target } = place ?? {}
-    await this.#set(chat, place ? { ...noPlace, destination, conversation_id: conversationId, target } : noPlace)
+    await this.#set(
+      instance,
+      chat,
+      place ? { ...noPlace, destination, conversation_id: conversationId, target } : noPlace,
+    )
   }
 
   /** The import of the chat has ended. `removals` remove its messages in the same commit. */
   async end(
+    instance: InstanceName,
     chat: ChatKey,
     { outcome, counts }: { outcome: ImportOutcome; counts: ImportCounts },
     removals: readonly Statement[],
   ): Promise<void> {
     const { seen, kept, posted, skipped, errors, oldestAt, newestAt } = counts
     const numbers = { seen, kept, posted, skipped, errors, oldest_at: oldestAt, newest_at: newestAt }
-    await this.#writer.write(this.#update(chat, { state: 'done', outcome, ...numbers }), ...removals)
+    await this.#writer.write(instance, this.#update(chat, { state: 'done', outcome, ...numbers }), ...removals)
   }
 
   /** What became of the chats of a job that have ended. `chats` counts all chats of the job. */
@@ -201,8 +212,8 @@ export class ImportStore {
     return update.where('job_id', '=', jobId).where('chat', '=', chat)
   }
 
-  async #set(chat: ChatKey, changes: ChatChanges): Promise<void> {
-    await this.#writer.write(this.#update(chat, changes))
+  async #set(instance: InstanceName, chat: ChatKey, changes: ChatChanges): Promise<void> {
+    await this.#writer.write(instance, this.#update(chat, changes))
   }
 }
 

@@ -7,10 +7,11 @@ import type { ExpressionBuilder } from 'kysely'
 import type { Destination } from '../../../core/downstream.ts'
 import { installationAt } from '../../../core/helpdesk/helpdesk-database.ts'
 import type { DestinationKey, NetworkMessageId } from '../../../core/ids.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import type { Schema } from '../../schema.ts'
 import { batchSize } from '../delete-in-batches.ts'
-import { FencedWriter } from '../fenced-writer.ts'
+import { NodeWriter } from '../node-writer.ts'
 
 /** A message that was posted now, and when it was written, in milliseconds. */
 export type NewMessageDate = {
@@ -37,11 +38,11 @@ export type DueDate = MessageDateId & {
 
 export class MessageDateStore {
   readonly #database: Database
-  readonly #writer: FencedWriter
+  readonly #writer: NodeWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new NodeWriter(database, nodeHold)
   }
 
   /** Belongs into the commit that says that the message is posted. */

@@ -6,11 +6,16 @@ import type { AuditRecord } from '../../../core/audit.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import { jobTypes, noProgressOf } from '../../../core/jobs/job.ts'
 import type { Job, JobEnd } from '../../../core/jobs/job.ts'
+import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import type { JobTable } from '../../schema/jobs.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import { NodeWriter } from '../node-writer.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
+
+/** Which job. */
+export type JobRef = Pick<Job, 'id' | 'instance'>
 
 const unfinished = ['pending', 'running'] as const
 const finished = ['completed', 'failed', 'cancelled'] as const
@@ -18,10 +23,12 @@ const finished = ['completed', 'failed', 'cancelled'] as const
 export class JobStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #nodeWriter: NodeWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
+    this.#nodeWriter = new NodeWriter(database, nodeHold)
   }
 
   async create(job: Job, audits: readonly AuditRecord[] = []): Promise<void> {
@@ -29,7 +36,7 @@ export class JobStore {
       .insertInto('jobs')
       .values(toColumns(job))
       .onConflict((known) => known.column('id').doNothing())
-    await this.#writer.write(insert, ...audits.map((audit) => auditInsert(this.#database, audit)))
+    await this.#writer.write(job.instance, insert, ...audits.map((audit) => auditInsert(this.#database, audit)))
   }
 
   async find(id: string): Promise<Job | undefined> {
@@ -59,8 +66,9 @@ export class JobStore {
   }
 
   /** The job runs. Its first begin is the one that counts. False when the job has ended. */
-  begin(id: string, now: number): Promise<boolean> {
+  begin({ id, instance }: JobRef, now: number): Promise<boolean> {
     return this.#writer.guarded(
+      instance,
       this.#database.query
         .updateTable('jobs')
         .set(({ eb, fn }) => ({ status: 'running', started_at: fn.coalesce('started_at', eb.val(now)) }))
@@ -70,7 +78,7 @@ export class JobStore {
   }
 
   /** False when the job has ended already: then nothing changes. */
-  end(id: string, end: JobEnd, audits: readonly AuditRecord[] = []): Promise<boolean> {
+  end({ id, instance }: JobRef, end: JobEnd, audits: readonly AuditRecord[] = []): Promise<boolean> {
     const update = this.#database.query
       .updateTable('jobs')
       .set({
@@ -82,28 +90,24 @@ export class JobStore {
       })
       .where('id', '=', id)
       .where('status', 'in', unfinished)
-    return this.#writer.guarded(update, ...audits.map((audit) => auditInsert(this.#database, audit)))
+    return this.#writer.guarded(instance, update, ...audits.map((audit) => auditInsert(this.#database, audit)))
   }
 
-  async remove(id: string): Promise<void> {
-    await this.#writer.write(this.#database.query.deleteFrom('jobs').where('id', '=', id))
+  async remove({ id, instance }: JobRef): Promise<void> {
+    await this.#writer.write(instance, this.#database.query.deleteFrom('jobs').where('id', '=', id))
   }
 
   /** Forgets the jobs that ended before `time`, with their chats. */
   async prune(time: number): Promise<void> {
     const { query } = this.#database
-    const old = query
-      .selectFrom('jobs')
-      .select('id')
-      .where('status', 'in', finished)
-      .where('ended_at', '<', time)
-      .limit(batchSize)
+    const old = query.selectFrom('jobs').select('id').where('status', 'in', finished).where('ended_at', '<', time)
     await deleteInBatches(async () => {
-      const ids = (await this.#database.read(old)).map(({ id }) => id)
+      const ids = (await this.#database.read(old.limit(batchSize))).map(({ id }) => id)
       if (ids.length === 0) return 0
-      await this.#writer.write(
-        query.deleteFrom('import_chats').where('job_id', 'in', ids),
-        query.deleteFrom('jobs').where('id', 'in', ids),
+      const stillOld = old.where('id', 'in', ids)
+      await this.#nodeWriter.write(
+        query.deleteFrom('import_chats').where('job_id', 'in', stillOld),
+        query.deleteFrom('jobs').where('id', 'in', stillOld),
       )
       return ids.length
     })

@@ -1,4 +1,4 @@
-// Lifecycle deliveries. The result of an attempt is a fact, also after the lease was lost: these writes carry no epoch.
+// Lifecycle deliveries. The result of an attempt is a fact, also after the lease was lost: these writes carry no hold.
 
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'

@@ -2,16 +2,17 @@
 
 import type { InstanceName } from '../../../core/ids.ts'
 import type { LastMessageTimes } from '../../../core/live.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
-import { FencedWriter } from '../fenced-writer.ts'
+import { NodeWriter } from '../node-writer.ts'
 
 export class LastMessageStore {
   readonly #database: Database
-  readonly #writer: FencedWriter
+  readonly #writer: NodeWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new NodeWriter(database, nodeHold)
   }
 
   async find(instance: InstanceName): Promise<LastMessageTimes | undefined> {
@@ -20,7 +21,7 @@ export class LastMessageStore {
     return row && { inAt: row.in_at, outAt: row.out_at }
   }
 
-  /** Takes the place of what was stored for these instances. */
+  /** Takes the place of what was stored for these instances, in one commit for all. */
   async put(times: ReadonlyMap<InstanceName, LastMessageTimes>): Promise<void> {
     const { query } = this.#database
     const puts = [...times].map(([instance, { inAt: in_at, outAt: out_at }]) =>

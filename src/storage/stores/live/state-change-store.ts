@@ -3,22 +3,23 @@
 import { sql } from 'kysely'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { StateChange } from '../../../core/live.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
-import { FencedWriter } from '../fenced-writer.ts'
+import { NodeWriter } from '../node-writer.ts'
 
 const columns = ['id', 'instance', 'at', 'state', 'reason'] as const
 
 export class StateChangeStore {
   readonly #database: Database
-  readonly #writer: FencedWriter
+  readonly #writer: NodeWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new NodeWriter(database, nodeHold)
   }
 
-  /** A change that is stored already stays as it is. */
+  /** Of any instances, so that one commit takes them all. A change that is stored already stays as it is. */
   async add(changes: readonly StateChange[]): Promise<void> {
     const { query } = this.#database
     const inserts = changes.map(({ id, instance, at, state, reason }) =>

@@ -3,11 +3,12 @@
 
 import type { RowId } from '../../../core/ids.ts'
 import type { MessageKey } from '../../../core/message.ts'
+import type { Hold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { placeOf } from '../../engine/statement.ts'
-import type { Statement } from '../../engine/statement.ts'
 import { messageMapSecrets } from '../../schema/messages.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import type { MappedMessage, MessageIdentity, PostedAs } from './message-map-store.ts'
 
 /** The sender of a message of a group, when the other bridge did not store who wrote it. */
@@ -45,21 +46,21 @@ const identity = ['instance', 'destination', 'chat', 'sender', 'network_id', 'ki
 
 export class AdoptedMessageStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   /** A message that the map has stays as it is. All messages count as read. */
-  async save(epoch: number, messages: readonly AdoptedMessage[], now: number): Promise<void> {
+  async save(hold: Hold, messages: readonly AdoptedMessage[], now: number): Promise<void> {
     if (messages.length === 0) return
     const insert = this.#database.query
       .insertInto('message_map')
       .values(messages.map((message) => rowOf(message, now)))
       .onConflict((conflict) => conflict.columns(identity).doNothing())
-    await this.#database.write(this.#fence(epoch), insert)
+    await this.#database.write(this.#fence(hold), insert)
   }
 }
 

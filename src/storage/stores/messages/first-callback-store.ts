@@ -1,16 +1,17 @@
 // Stores when each destination sent us its first callback. An older message was written before Chatwoot called this service.
 
 import type { DestinationKey } from '../../../core/ids.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
-import { FencedWriter } from '../fenced-writer.ts'
+import { NodeWriter } from '../node-writer.ts'
 
 export class FirstCallbackStore {
   readonly #database: Database
-  readonly #writer: FencedWriter
+  readonly #writer: NodeWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new NodeWriter(database, nodeHold)
   }
 
   async find(destination: DestinationKey): Promise<number | undefined> {

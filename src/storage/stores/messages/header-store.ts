@@ -1,10 +1,11 @@
 // Stores with which header a message begins at the helpdesk, for as long as the header may be rewritten.
 
 import type { ChatId, DestinationKey, InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
+import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { toStatement } from '../../engine/statement.ts'
-import type { Statement } from '../../engine/statement.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 
 /** Whose messages, and at which helpdesk inbox. */
 export type HeaderOwner = { instance: InstanceName; destination: DestinationKey; sender: string }
@@ -19,11 +20,11 @@ export type StoredHeader = {
 
 export class HeaderStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   /** The newest posted messages of the sender that begin with a header, claimed at that time or later. */
@@ -39,24 +40,24 @@ export class HeaderStore {
   }
 
   /** The helpdesk shows these messages with another header now. */
-  async update(epoch: number, ids: readonly RowId[], header: string): Promise<void> {
+  async update(hold: Hold, ids: readonly RowId[], header: string): Promise<void> {
     if (ids.length === 0) return
     const update = this.#database.query.updateTable('message_map').set({ header }).where('id', 'in', ids)
-    await this.#database.write(this.#fence(epoch), update)
+    await this.#database.write(this.#fence(hold), update)
   }
 
   /** Forgets at most `limit` headers that were claimed before that time. Returns how many there were. */
-  async prune(epoch: number, before: number, limit: number): Promise<number> {
+  async prune(hold: NodeHold, before: number, limit: number): Promise<number> {
     const { query } = this.#database
     const old = query.selectFrom('message_map').select('id').where('header', 'is not', null)
     const ids = old.where('claimed_at', '<', before).limit(limit)
-    return this.#run(epoch, this.#forgetting().where('id', 'in', ids))
+    return this.#run(hold, this.#forgetting().where('id', 'in', ids))
   }
 
   /** Forgets at most `limit` headers of the sender beyond the newest `kept`. Returns how many there were. */
-  async trim(epoch: number, owner: HeaderOwner, kept: number, limit: number): Promise<number> {
+  async trim(hold: Hold, owner: HeaderOwner, kept: number, limit: number): Promise<number> {
     const ids = this.#newest(owner).select('id').limit(limit).offset(kept)
-    return this.#run(epoch, this.#forgetting().where('id', 'in', ids))
+    return this.#run(hold, this.#forgetting().where('id', 'in', ids))
   }
 
   #newest({ instance, destination, sender }: HeaderOwner) {
@@ -73,8 +74,8 @@ export class HeaderStore {
     return this.#database.query.updateTable('message_map').set({ header: null })
   }
 
-  async #run(epoch: number, update: Parameters<typeof toStatement>[0]): Promise<number> {
-    const [, changed] = await this.#database.write(this.#fence(epoch), toStatement(update))
+  async #run(hold: Hold | NodeHold, update: Parameters<typeof toStatement>[0]): Promise<number> {
+    const [, changed] = await this.#database.write(this.#fence(hold), toStatement(update))
     return changed ?? 0
   }
 }

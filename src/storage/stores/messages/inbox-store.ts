@@ -5,13 +5,15 @@ import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
+import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { assertHeld, createFence, isUnexpected } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import { inboxSecrets } from '../../schema/messages.ts'
 import type { InboxTable } from '../../schema/messages.ts'
-import { StorageError, toStatement } from '../../engine/statement.ts'
+import { toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 export type InboxRow = {
@@ -38,12 +40,12 @@ const lightColumns = ['id', 'received_at', 'attempts', 'kind', 'last_error'] as 
 
 export class InboxStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
   readonly #removal: ReturnType<typeof compileRemoval>
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
     this.#removal = compileRemoval(database)
   }
 
@@ -132,8 +134,8 @@ export class InboxStore {
     return { pending: countOf('pending'), parked: countOf('parked') }
   }
 
-  async remove(epoch: number, id: RowId): Promise<void> {
-    await this.#database.write(this.#fence(epoch), this.removeStep(id))
+  async remove(hold: Hold, id: RowId): Promise<void> {
+    await this.#database.write(this.#fence(hold), this.removeStep(id))
   }
 
   /** A statement for the commit that stores the message of the row as posted. */
@@ -148,26 +150,26 @@ export class InboxStore {
   }
 
   /** Counts a failed attempt. */
-  async noteFailure(epoch: number, id: RowId, reason: string): Promise<void> {
+  async noteFailure(hold: Hold, id: RowId, reason: string): Promise<void> {
     const update = this.#database.query
       .updateTable('inbox')
       .set(({ eb }) => ({ attempts: eb('attempts', '+', 1), last_error: reason }))
-    await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
+    await this.#database.write(this.#fence(hold), update.where('id', '=', id))
   }
 
-  async park(epoch: number, id: RowId, reason: string): Promise<void> {
+  async park(hold: Hold, id: RowId, reason: string): Promise<void> {
     const update = this.#database.query.updateTable('inbox').set({ state: 'parked', last_error: reason })
-    await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
+    await this.#database.write(this.#fence(hold), update.where('id', '=', id))
   }
 
   /** Makes every parked row of the instance pending again. Returns the ids of the rows. */
-  async retryParked(epoch: number, instance: InstanceName): Promise<RowId[]> {
+  async retryParked(hold: Hold): Promise<RowId[]> {
     const rows = await this.#database.writeReturning(
-      this.#fence(epoch),
+      this.#fence(hold),
       this.#database.query
         .updateTable('inbox')
         .set({ state: 'pending', attempts: 0 })
-        .where('instance', '=', instance)
+        .where('instance', '=', hold.instance)
         .where('state', '=', 'parked')
         .returning('id'),
     )
@@ -175,23 +177,25 @@ export class InboxStore {
   }
 
   /** False when there is no such parked row. */
-  async removeParked(epoch: number, instance: InstanceName, id: RowId): Promise<boolean> {
+  async removeParked(hold: Hold, id: RowId): Promise<boolean> {
     const removal = this.#database.query
       .deleteFrom('inbox')
       .where('id', '=', id)
-      .where('instance', '=', instance)
+      .where('instance', '=', hold.instance)
       .where('state', '=', 'parked')
     try {
-      await this.#database.write(this.#fence(epoch), toStatement(removal, 1))
+      await this.#database.write(this.#fence(hold), toStatement(removal, 1))
       return true
     } catch (error) {
-      if (error instanceof StorageError && error.failure === 'expectation') return this.#stillOwner(epoch)
-      throw error
+      if (!isUnexpected(error)) throw error
+      // Otherwise the missing row proves nothing.
+      await assertHeld(this.#database, hold)
+      return false
     }
   }
 
   /** Removes the rows of instances that do not exist any more. Returns how many there were. */
-  async dropOrphans(epoch: number): Promise<number> {
+  async dropOrphans(hold: NodeHold): Promise<number> {
     const { query } = this.#database
     const orphans = query
       .selectFrom('inbox')
@@ -200,15 +204,9 @@ export class InboxStore {
       .limit(batchSize)
     const removal = toStatement(query.deleteFrom('inbox').where('id', 'in', orphans))
     return deleteInBatches(async () => {
-      const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)
+      const [, removed = 0] = await this.#database.write(this.#fence(hold), removal)
       return removed
     })
-  }
-
-  // Rejects when this process is no longer the owner: then the missing row proves nothing.
-  async #stillOwner(epoch: number): Promise<false> {
-    await this.#database.write(this.#fence(epoch))
-    return false
   }
 }
 

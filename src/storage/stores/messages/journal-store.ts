@@ -5,9 +5,11 @@
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import { inboxSecrets, unfinishedSecrets } from '../../schema/messages.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
@@ -17,7 +19,7 @@ type NewInboxRow = { id: RowId; instance: InstanceName; event: NetworkEvent; rec
 
 export class JournalStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
   readonly #opened: string
   readonly #unfinished: string
   readonly #inbox: string
@@ -34,7 +36,7 @@ export class JournalStore {
           .onConflict((conflict) => conflict.doNothing()),
       ).sql
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
     this.#opened = once('opened', { session_id: '', envelope: '', opened_at: 0 })
     this.#unfinished = once('unfinished', { session_id: '', stanza_id: '', stored_at: 0, stanza: sealed })
     this.#inbox = once('inbox', { id: '', instance: '', event: sealed, received_at: 0, kind: '' })
@@ -85,7 +87,7 @@ export class JournalStore {
   }
 
   /** Deletes the fingerprints of messages that the network will not deliver again. Returns their number. */
-  async prune(epoch: number, openedBefore: number): Promise<number> {
+  async prune(hold: NodeHold, openedBefore: number): Promise<number> {
     const { query } = this.#database
     const old = query
       .selectFrom('opened')
@@ -98,7 +100,7 @@ export class JournalStore {
         .where((eb) => eb(eb.refTuple('session_id', 'envelope'), 'in', old.$asTuple('session_id', 'envelope'))),
     )
     return deleteInBatches(async () => {
-      const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)
+      const [, removed = 0] = await this.#database.write(this.#fence(hold), removal)
       return removed
     })
   }

@@ -5,8 +5,10 @@ import type { ChatId, DestinationKey, InstanceName, NetworkMessageId, RowId } fr
 import type { Anchor } from '../../../core/history/past-events.ts'
 import type { MessageKey } from '../../../core/message.ts'
 import type { Person } from '../../../core/address.ts'
+import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import { orphanInstances } from '../orphan-instances.ts'
 import { messageMapSecrets } from '../../schema/messages.ts'
 import { compileClaimStatements, lightColumns } from './message-map-sql.ts'
@@ -71,12 +73,12 @@ export type MappedMessage = MessageIdentity & {
 
 export class MessageMapStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
   readonly #sql: ReturnType<typeof compileClaimStatements>
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
     this.#sql = compileClaimStatements(database)
   }
 
@@ -86,7 +88,7 @@ export class MessageMapStore {
    * before the POST has ended.
    */
   async claim(
-    epoch: number,
+    hold: Hold,
     claim: NewClaim,
     relatedId: NetworkMessageId,
   ): Promise<{ fresh: boolean; known: MappedMessage[] }> {
@@ -99,7 +101,7 @@ export class MessageMapStore {
       ...[networkAt, posting.conversationId, claimedAt, posting.since, posting.after, readAt, content],
     ]
     const rows = await this.#database.writeReturning<LightRow>(
-      this.#fence(epoch),
+      this.#fence(hold),
       statement(this.#sql.claim, insert),
       ...(direction === 'in' ? [statement(this.#sql.noteWriter, [id])] : []),
       statement(this.#sql.related, [instance, networkId, relatedId]),
@@ -108,27 +110,27 @@ export class MessageMapStore {
   }
 
   /** Another POST of a claimed message begins: `isPast` as in its claim, unless the message came live meanwhile. */
-  async beginPosting(epoch: number, id: RowId, posting: Posting, isPast = false): Promise<void> {
+  async beginPosting(hold: Hold, id: RowId, posting: Posting, isPast = false): Promise<void> {
     const { conversationId, since, after } = posting
     const begun = { conversation_id: conversationId, posting_since: since, posting_after: after }
     const update = this.#database.query
       .updateTable('message_map')
       .set({ ...begun, read_at: isPast ? since : null })
       .where('id', '=', id)
-    await this.#database.write(this.#fence(epoch), update, statement(this.#sql.noteWriter, [id]))
+    await this.#database.write(this.#fence(hold), update, statement(this.#sql.noteWriter, [id]))
   }
 
   /** The POST under way certainly had no effect, so the next attempt need not search for its message. */
-  async endPosting(epoch: number, id: RowId): Promise<void> {
+  async endPosting(hold: Hold, id: RowId): Promise<void> {
     const update = this.#database.query.updateTable('message_map').set({ posting_since: null, posting_after: null })
-    await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
+    await this.#database.write(this.#fence(hold), update.where('id', '=', id))
   }
 
   /** The helpdesk has the message. One commit stores its id there and does the steps that end the row of its event. */
-  async complete(epoch: number, id: RowId, posted: PostedAs, endSteps: readonly Statement[]): Promise<void> {
+  async complete(hold: Hold, id: RowId, posted: PostedAs, endSteps: readonly Statement[]): Promise<void> {
     const { conversationId, messageId, header = null } = posted
     const completion = statement(this.#sql.complete, [conversationId, messageId, null, null, header, id])
-    await this.#database.write(this.#fence(epoch), completion, ...endSteps)
+    await this.#database.write(this.#fence(hold), completion, ...endSteps)
   }
 
   /** The rows of these messages of the network. */
@@ -189,17 +191,23 @@ export class MessageMapStore {
   }
 
   /** Removes at most `limit` rows that were claimed before that time. Returns how many there were. */
-  async prune(epoch: number, before: number, limit: number): Promise<number> {
+  async prune(hold: NodeHold, before: number, limit: number): Promise<number> {
     const { query } = this.#database
     const old = query.selectFrom('message_map').select('id').where('claimed_at', '<', before).limit(limit)
-    return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', old))
+    return this.#removeSome(hold, query.deleteFrom('message_map').where('id', 'in', old))
   }
 
   /** Removes at most `limit` rows of a deleted instance. Returns how many there were. */
-  async dropInstance(epoch: number, instance: InstanceName, limit: number): Promise<number> {
+  async dropInstance(hold: NodeHold, instance: InstanceName, limit: number): Promise<number> {
     const { query } = this.#database
     const some = query.selectFrom('message_map').select('id').where('instance', '=', instance).limit(limit)
-    return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', some))
+    // An instance of the same name may have been created since the caller asked.
+    const record = query.selectFrom('instances').select('name').where('name', '=', instance)
+    const removal = query.deleteFrom('message_map').where('id', 'in', some)
+    return this.#removeSome(
+      hold,
+      removal.where((row) => row.not(row.exists(record))),
+    )
   }
 
   /** Instances that do not exist any more but still have rows. */
@@ -207,8 +215,8 @@ export class MessageMapStore {
     return orphanInstances(this.#database, 'message_map')
   }
 
-  async #removeSome(epoch: number, removal: Parameters<typeof toStatement>[0]): Promise<number> {
-    const [, removed] = await this.#database.write(this.#fence(epoch), toStatement(removal))
+  async #removeSome(hold: NodeHold, removal: Parameters<typeof toStatement>[0]): Promise<number> {
+    const [, removed] = await this.#database.write(this.#fence(hold), toStatement(removal))
     return removed ?? 0
   }
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { maxWaiting, messageKinds } from '../../../core/outbox.ts'
 import type { OutboxPart, OutboxPayload } from '../../../core/outbox.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
+import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { callbackColumns, findSettled, isRequest, isSettled, oldCallbacks, requestSteps } from './settled-callbacks.ts'
@@ -11,7 +12,9 @@ import type { CallbackKey, SettledKey } from './settled-callbacks.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
+import { isUnexpected } from '../fence.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import { NodeWriter } from '../node-writer.ts'
 import { countPending, findTotals, waitingCount } from './outbox-counts.ts'
 import type { Totals } from './outbox-counts.ts'
 import { from } from './outbox-guards.ts'
@@ -38,14 +41,16 @@ type Enqueued = 'accepted' | 'full' | 'duplicate'
 export class OutboxStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #nodeWriter: NodeWriter
   readonly #waitingRows = new KeyedLanes()
   readonly #insert: ReturnType<typeof compileInsert>
   readonly #settle: ReturnType<typeof compileSettle>
   readonly #lookAgain: ReturnType<typeof compileLookAgain>
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
+    this.#nodeWriter = new NodeWriter(database, nodeHold)
     this.#insert = compileInsert(database)
     this.#settle = compileSettle(database)
     this.#lookAgain = compileLookAgain(database)
@@ -69,8 +74,9 @@ export class OutboxStore {
     try {
       return await this.#inTurn(row, () => this.#enqueue(row, key, claim, { ...unchanged, expect: 1 }))
     } catch (error) {
-      if (error instanceof StorageError && error.failure === 'expectation') return 'stale'
-      throw error
+      if (!isUnexpected(error)) throw error
+      await this.#writer.assertHeld(row.instance)
+      return 'stale'
     }
   }
 
@@ -87,7 +93,7 @@ export class OutboxStore {
   ): Promise<Enqueued> {
     const { instance, isWaiting } = row
     try {
-      await this.#writer.write(...this.#insertion(row, key, claim, conditions))
+      await this.#writer.write(instance, ...this.#insertion(row, key, claim, conditions))
       return 'accepted'
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
@@ -133,6 +139,7 @@ export class OutboxStore {
     const settled = { ...refused, reason, settled_at: createdAt, ...lookPlanned(row, lookAt) }
     try {
       await this.#writer.write(
+        row.instance,
         ...this.#settleSteps(key, row),
         query.insertInto('outbox').values({ ...toColumns(row), ...settled, ...sealedForRetry(row) }),
       )
@@ -168,9 +175,9 @@ export class OutboxStore {
   }
 
   /** Settles a callback that has not arrived yet and must not be followed. False when it has arrived. */
-  async settleAhead(callback: CallbackKey, at: number): Promise<boolean> {
+  async settleAhead(instance: InstanceName, callback: CallbackKey, at: number): Promise<boolean> {
     try {
-      await this.#writer.write(this.#settle({ ...callbackColumns(callback), outbox_id: '', settled_at: at }))
+      await this.#writer.write(instance, this.#settle({ ...callbackColumns(callback), outbox_id: '', settled_at: at }))
       return true
     } catch (error) {
       if (!(error instanceof StorageError) || !(await isSettled(this.#database, error, callback))) throw error
@@ -232,15 +239,15 @@ export class OutboxStore {
   /** Two chats became one. */
   async moveRows(instance: InstanceName, { keep, drop }: { keep: ChatId; drop: ChatId }): Promise<void> {
     const update = this.#database.query.updateTable('outbox').set({ chat: keep })
-    await this.#writer.write(update.where('instance', '=', instance).where('chat', '=', drop))
+    await this.#writer.write(instance, update.where('instance', '=', instance).where('chat', '=', drop))
   }
 
   /** Deletes rows and callbacks that were settled before these times. */
   async prune(rowsBefore: number, callbacksBefore: number): Promise<void> {
     const { query } = this.#database
     const rows = query.selectFrom('outbox').select('id').where('settled_at', '<', rowsBefore).limit(batchSize)
-    await this.#writer.removeAll(query.deleteFrom('outbox').where('id', 'in', rows))
-    await this.#writer.removeAll(oldCallbacks(this.#database, callbacksBefore))
+    await this.#nodeWriter.removeAll(query.deleteFrom('outbox').where('id', 'in', rows))
+    await this.#nodeWriter.removeAll(oldCallbacks(this.#database, callbacksBefore))
   }
 
   /** Touches one row while fewer rows wait than the limit allows. */

@@ -7,6 +7,7 @@ import type { ExpressionBuilder } from 'kysely'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { compileOnce } from '../../compile-once.ts'
@@ -28,43 +29,48 @@ export class OutboxTransitions {
   readonly #markSent: ReturnType<typeof compileMarkSent>
   readonly #countSent: ReturnType<typeof compileCountSent>
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
     this.#claim = compileClaim(database)
     this.#markSent = compileMarkSent(database)
     this.#countSent = compileCountSent(database)
   }
 
   /** A frame that was leaving when the last process ended may have left. It is repeated under the same id. */
-  async recover(instance?: InstanceName): Promise<void> {
+  async recover(instance: InstanceName): Promise<void> {
     const update = this.#database.query.updateTable('outbox').set({ status: 'pending' }).where(from('recover'))
-    await this.#writer.write(instance === undefined ? update : update.where('instance', '=', instance))
+    await this.#writer.write(instance, update.where('instance', '=', instance))
   }
 
   /** The parts have their ids, and the first part may leave after this commit. */
-  claim(id: RowId, now: number, parts: readonly OutboxPart[], address: Jid): Promise<boolean> {
-    return this.#writer.guarded(this.#claim({ id, now, parts: JSON.stringify(parts), remote_jid: address }))
+  claim(instance: InstanceName, id: RowId, now: number, parts: readonly OutboxPart[], address: Jid): Promise<boolean> {
+    return this.#writer.guarded(instance, this.#claim({ id, now, parts: JSON.stringify(parts), remote_jid: address }))
   }
 
   /** No frame left: the row is as it was accepted. */
-  unclaim(id: RowId): Promise<boolean> {
+  unclaim(instance: InstanceName, id: RowId): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({ status: 'pending', attempts: 0, parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
       .where(from('unclaim'))
-    return this.#writer.guarded(update)
+    return this.#writer.guarded(instance, update)
   }
 
   /** Saves the outcome of a part. The next part may leave after this commit. */
-  saveParts(id: RowId, parts: readonly OutboxPart[], along: readonly Statement[] = []): Promise<boolean> {
+  saveParts(
+    instance: InstanceName,
+    id: RowId,
+    parts: readonly OutboxPart[],
+    along: readonly Statement[] = [],
+  ): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({ parts: JSON.stringify(parts), unconfirmed: hasUnknown(parts) })
       .where('id', '=', id)
       .where(from('saveParts'))
-    return this.#writer.guarded(update, ...along)
+    return this.#writer.guarded(instance, update, ...along)
   }
 
   markSent(
@@ -74,11 +80,12 @@ export class OutboxTransitions {
     along: readonly Statement[],
   ): Promise<boolean> {
     const update = this.#markSent({ id, parts: JSON.stringify(parts), settled_at: at })
-    return this.#writer.guarded(update, this.#countSent({ instance }), ...along)
+    return this.#writer.guarded(instance, update, this.#countSent({ instance }), ...along)
   }
 
   /** The row waits for its next attempt. `attempted` counts an attempt that never claimed the row. */
   postpone(
+    instance: InstanceName,
     id: RowId,
     {
       parts,
@@ -104,7 +111,7 @@ export class OutboxTransitions {
       }))
       .where('id', '=', id)
       .where(from('postpone'))
-    return this.#writer.guarded(update)
+    return this.#writer.guarded(instance, update)
   }
 
   fail(row: OutboxRow, reason: string, at: number, lookAt: number): Promise<boolean> {
@@ -123,6 +130,7 @@ export class OutboxTransitions {
       .where('id', '=', row.id)
       .where(from('fail'))
     return this.#writer.guarded(
+      row.instance,
       update,
       this.#count(row.instance, 'failed', 1),
       auditInsert(this.#database, settledAudit('outbox.failed', row, reason, at)),
@@ -137,6 +145,7 @@ export class OutboxTransitions {
       .where('id', '=', row.id)
       .where(from('cancel'))
     return this.#writer.guarded(
+      row.instance,
       update,
       this.#count(row.instance, 'failed', 1),
       auditInsert(this.#database, settledAudit('outbox.failed', row, reason, at)),
@@ -164,6 +173,7 @@ export class OutboxTransitions {
       .where('unconfirmed', '=', 0)
       .where('expires_at', '<=', at)
     return this.#writer.guarded(
+      row.instance,
       update,
       this.#count(row.instance, 'expired', 1),
       auditInsert(this.#database, settledAudit('outbox.expire', row, reason, at)),
@@ -192,6 +202,7 @@ export class OutboxTransitions {
         sql.lit('{}').as('metadata'),
       ])
     await this.#writer.write(
+      instance,
       query
         .insertInto('audit')
         .columns(['ts', 'actor', 'action', 'instance', 'owner_tag', 'target', 'metadata'])
@@ -211,6 +222,7 @@ export class OutboxTransitions {
   async stopWaiting(instance: InstanceName, now: number): Promise<void> {
     const { query } = this.#database
     await this.#writer.write(
+      instance,
       query
         .updateTable('outbox')
         .set({ expires_at: null })
@@ -221,7 +233,7 @@ export class OutboxTransitions {
   }
 
   /** Takes back an acceptance that came too late to be answered. The callback or the request is open again. */
-  withdraw(id: RowId, reason: string, at: number): Promise<boolean> {
+  withdraw(instance: InstanceName, id: RowId, reason: string, at: number): Promise<boolean> {
     const { query } = this.#database
     const update = query
       .updateTable('outbox')
@@ -232,6 +244,7 @@ export class OutboxTransitions {
       .where('id', '=', id)
       .where(from('withdraw'))
     return this.#writer.guarded(
+      instance,
       update,
       query.deleteFrom('settled_callbacks').where('outbox_id', '=', id),
       query.deleteFrom('request_keys').where('outbox_id', '=', id),

@@ -5,10 +5,12 @@ import { sql } from 'kysely'
 import type { Person } from '../../../core/address.ts'
 import type { CallOutcome } from '../../../core/message.ts'
 import type { InstanceName, NetworkMessageId } from '../../../core/ids.ts'
+import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import { NodeWriter } from '../node-writer.ts'
 
 /** A call by its id. */
 export type CallRef = { instance: InstanceName; callId: NetworkMessageId }
@@ -26,25 +28,31 @@ type Rejection = { at: number; textOnceInMs: number | null }
 export class RejectedCallStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #nodeWriter: NodeWriter
   /** PostgreSQL commits side by side: two rejections of one person would not see each other, and both would bring a text. */
   readonly #confirmations = new KeyedLanes()
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
+    this.#nodeWriter = new NodeWriter(database, nodeHold)
   }
 
   /** To be called before the network is asked to reject the call. */
   async claim({ instance, callId }: CallRef, { phone, lid }: Person, at: number): Promise<void> {
     const row = { instance, call_id: callId, phone, lid, claimed_at: at, rejected_at: null, text_state: null }
     const insert = this.#database.query.insertInto('rejected_calls').values(row)
-    await this.#writer.write(insert.onConflict((known) => known.doNothing()))
+    await this.#writer.write(
+      instance,
+      insert.onConflict((known) => known.doNothing()),
+    )
   }
 
   /** The call was over before it was rejected. */
   async unclaim(call: CallRef): Promise<void> {
     const removal = this.#database.query.deleteFrom('rejected_calls').where('rejected_at', 'is', null)
-    await this.#writer.write(removal.where('instance', '=', call.instance).where('call_id', '=', call.callId))
+    const { instance, callId } = call
+    await this.#writer.write(instance, removal.where('instance', '=', instance).where('call_id', '=', callId))
   }
 
   /** The network has confirmed the rejection. */
@@ -65,7 +73,7 @@ export class RejectedCallStore {
       .where('instance', '=', instance)
       .where('call_id', '=', callId)
       .where('rejected_at', 'is', null)
-    await this.#confirmations.run(instance, () => this.#writer.write(update))
+    await this.#confirmations.run(instance, () => this.#writer.write(instance, update))
   }
 
   /** Undefined for a call that the service did not try to reject. */
@@ -101,6 +109,7 @@ export class RejectedCallStore {
   /** `given`: the outbox has the text. `dropped`: the caller does not get it. */
   async settleText({ instance, callId }: CallRef, state: 'given' | 'dropped'): Promise<void> {
     await this.#writer.write(
+      instance,
       this.#database.query
         .updateTable('rejected_calls')
         .set({ text_state: state })
@@ -117,7 +126,7 @@ export class RejectedCallStore {
       .select(['instance', 'call_id'])
       .where('claimed_at', '<', before)
       .limit(batchSize)
-    await this.#writer.removeAll(
+    await this.#nodeWriter.removeAll(
       query
         .deleteFrom('rejected_calls')
         .where((row) => row(row.refTuple('instance', 'call_id'), 'in', old.$asTuple('instance', 'call_id'))),

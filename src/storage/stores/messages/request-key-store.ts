@@ -2,18 +2,19 @@
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
 import { requestKeyLifetimeMs } from '../../../core/outbox.ts'
+import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
-import { FencedWriter } from '../fenced-writer.ts'
+import { NodeWriter } from '../node-writer.ts'
 import { findRequest } from './settled-callbacks.ts'
 
 export class RequestKeyStore {
   readonly #database: Database
-  readonly #writer: FencedWriter
+  readonly #writer: NodeWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new NodeWriter(database, nodeHold)
   }
 
   /** The request that had this key within the last day. */

@@ -1,8 +1,9 @@
 // Messages that an agent asked for again: failed rows become pending again, and messages that never reached us get a row.
 
 import { quietAfterImportMs } from '../../../core/history/import-state.ts'
-import type { RowId } from '../../../core/ids.ts'
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { callbackColumns, isSettled } from './settled-callbacks.ts'
 import type { CallbackKey } from './settled-callbacks.ts'
@@ -27,9 +28,9 @@ export class RetryStore {
   readonly #database: Database
   readonly #writer: FencedWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
   }
 
   /** Keeps a message that we know only from a change of it, for a look. False when its callback has come. */
@@ -45,6 +46,7 @@ export class RetryStore {
     const settled = callback && { ...callbackColumns(callback), outbox_id: row.id, settled_at: row.createdAt }
     try {
       await this.#writer.write(
+        row.instance,
         ...(settled ? [query.insertInto('settled_callbacks').values(settled)] : []),
         query.insertInto('outbox').values({ ...toColumns(row), ...refused, ...asked, ...sealedForRetry(row) }),
       )
@@ -81,6 +83,7 @@ export class RetryStore {
     const isCounted = status === 'failed' || status === 'expired'
     const audit = auditInsert(this.#database, enqueued({ ...row, createdAt: now }))
     return this.#writer.guarded(
+      instance,
       update,
       ...(isCounted ? [addToTotals(this.#database, { instance, counter: status, by: -1 })] : []),
       ...(isWaiting ? [audit] : []),
@@ -103,9 +106,10 @@ export class RetryStore {
   }
 
   /** Deletes the row of a message whose callback has not come. */
-  async discard(id: RowId): Promise<void> {
+  async discard(instance: InstanceName, id: RowId): Promise<void> {
     const { query } = this.#database
     await this.#writer.guarded(
+      instance,
       query.deleteFrom('outbox').where('id', '=', id).where('reason', 'is', null).where(from('discard')),
       query.deleteFrom('settled_callbacks').where('outbox_id', '=', id),
     )

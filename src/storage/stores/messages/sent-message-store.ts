@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { MessageKey } from '../../../core/message.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
@@ -33,9 +34,9 @@ export class SentMessageStore {
   readonly #writer: FencedWriter
   readonly #insert: ReturnType<typeof compileInsert>
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
     this.#insert = compileInsert(database)
   }
 
@@ -143,18 +144,18 @@ export class SentMessageStore {
     return { messages, isPosting: posted.length < rows.length }
   }
 
-  async saveContent(id: RowId, content: MappedContent): Promise<void> {
+  async saveContent(instance: InstanceName, id: RowId, content: MappedContent): Promise<void> {
     const place = placeOf(messageMapSecrets.table, [id], 'content')
     const update = this.#database.query
       .updateTable('message_map')
       .set({ content: { seal: Buffer.from(JSON.stringify(content)), place } })
-    await this.#writer.write(update.where('id', '=', id))
+    await this.#writer.write(instance, update.where('id', '=', id))
   }
 
-  async markRead(ids: readonly RowId[], at: number): Promise<void> {
+  async markRead(instance: InstanceName, ids: readonly RowId[], at: number): Promise<void> {
     if (ids.length === 0) return
     const update = this.#database.query.updateTable('message_map').set({ read_at: at }).where('id', 'in', ids)
-    await this.#writer.write(update.where('read_at', 'is', null))
+    await this.#writer.write(instance, update.where('read_at', 'is', null))
   }
 }
 

@@ -1,21 +1,29 @@
 // What the helpdesk shows of the messages of the outbox, and when we look at it next.
 
 import { sql } from 'kysely'
-import type { DestinationKey, RowId } from '../../../core/ids.ts'
+import type { DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
 import { knownOf, outboxStatuses } from '../../../core/outbox.ts'
 import type { OutboxStatus } from '../../../core/outbox.ts'
 import type { Shown } from '../../../core/shown.ts'
 import { lowestTick } from '../../../core/tick.ts'
 import type { Tick } from '../../../core/tick.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import type { Step } from '../fenced-writer.ts'
 import { idPieces } from './id-pieces.ts'
 import { from } from './outbox-guards.ts'
 import type { OutboxRow } from './outbox-rows.ts'
 import { partsOf } from './tick-store.ts'
 
 /** A row at which we look. */
-export type DueLook = { id: RowId; destination: DestinationKey; messageId: number | null; lookAt: number }
+export type DueLook = {
+  id: RowId
+  instance: InstanceName
+  destination: DestinationKey
+  messageId: number | null
+  lookAt: number
+}
 /** When to look because the agent may have pressed Retry, and until when that counts. */
 export type Ask = { at: number; until: number }
 
@@ -26,29 +34,34 @@ export class ShownStore {
   readonly #writer: FencedWriter
   #lastPlanned = 0
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
   }
 
   /** The helpdesk shows these messages as sent. A row that is not unsure any more stays as it is. */
   async noteAnswers(ids: readonly RowId[]): Promise<void> {
-    const update = this.#database.query.updateTable('outbox').set({ shown: 'sent' }).where(from('noteAnswer'))
-    await this.#writer.write(...idPieces(ids).map((piece) => update.where('id', 'in', piece)))
+    const { query } = this.#database
+    const unsure = query.selectFrom('outbox').select(['id', 'instance']).where(from('noteAnswer'))
+    const found = await Promise.all(idPieces(ids).map((piece) => this.#database.read(unsure.where('id', 'in', piece))))
+    const update = query.updateTable('outbox').set({ shown: 'sent' }).where(from('noteAnswer'))
+    await this.#writeEach(found.flat(), (ofOne) =>
+      idPieces(idsOf(ofOne)).map((piece) => update.where('id', 'in', piece)),
+    )
   }
 
   /** The helpdesk shows a failure of a message that will not be sent. Plans a look, unless one is planned. */
-  async noteFailure(id: RowId, at: number): Promise<void> {
+  async noteFailure(instance: InstanceName, id: RowId, at: number): Promise<void> {
     const look = sql<number>`COALESCE(look_at, CAST(${at} AS BIGINT))`
     const update = this.#database.query.updateTable('outbox').set({ shown: 'failed', look_at: look })
-    await this.#writer.write(update.where('id', '=', id).where(from('noteFailure')))
+    await this.#writer.write(instance, update.where('id', '=', id).where(from('noteFailure')))
   }
 
   /** Plans a look at the rows that were accepted between these times and are still unsure. */
   async planUnsure(between: { after: number; before: number }, at: number): Promise<void> {
     const unsure = this.#database.query
       .selectFrom('outbox')
-      .select('id')
+      .select(['id', 'instance'])
       .where(from('planUnsure'))
       .where('created_at', '>', between.after)
       .where('created_at', '<', between.before)
@@ -56,37 +69,36 @@ export class ShownStore {
       .where('message_id', 'is not', null)
       .where('conversation_id', 'is not', null)
       .limit(unsurePerRun)
-    const ids = (await this.#database.read(unsure)).map(({ id }) => id)
-    if (ids.length === 0) return
-    const update = this.#database.query.updateTable('outbox').set({ look_at: at }).where('id', 'in', ids)
-    await this.#writer.write(update.where(from('planUnsure')))
+    const update = this.#database.query.updateTable('outbox').set({ look_at: at }).where(from('planUnsure'))
+    await this.#writeEach(await this.#database.read(unsure), (ofOne) => [update.where('id', 'in', idsOf(ofOne))])
   }
 
   async due(now: number, limit: number): Promise<DueLook[]> {
     const query = this.#database.query
       .selectFrom('outbox')
-      .select(['id', 'destination', 'message_id', 'look_at'])
+      .select(['id', 'instance', 'destination', 'message_id', 'look_at'])
       .where('look_at', '<=', now)
     const rows = await this.#database.read(query.orderBy('look_at').limit(limit))
     return rows.map(({ message_id, look_at, ...row }) => ({ ...row, messageId: message_id, lookAt: look_at ?? 0 }))
   }
 
   /** These looks are not needed. A look that was planned since they were read stays. */
-  async endLooks(looks: readonly Pick<DueLook, 'id' | 'lookAt'>[]): Promise<void> {
+  async endLooks(looks: readonly Pick<DueLook, 'id' | 'instance' | 'lookAt'>[]): Promise<void> {
     const update = this.#database.query.updateTable('outbox').set({ look_at: null }).where(from('saveLook'))
-    const steps = looks.map(({ id, lookAt }) => update.where('id', '=', id).where('look_at', '=', lookAt))
-    if (steps.length > 0) await this.#writer.write(...steps)
+    await this.#writeEach(looks, (ofOne) =>
+      ofOne.map(({ id, lookAt }) => update.where('id', '=', id).where('look_at', '=', lookAt)),
+    )
   }
 
-  async planLook(id: RowId, at: number): Promise<void> {
+  async planLook(instance: InstanceName, id: RowId, at: number): Promise<void> {
     const update = this.#database.query.updateTable('outbox').set({ look_at: this.#otherTime(at) })
-    await this.#writer.write(update.where('id', '=', id).where(from('planLook')))
+    await this.#writer.write(instance, update.where('id', '=', id).where(from('planLook')))
   }
 
   /** False when the message will be sent, or is sent. */
-  ask(id: RowId, { at, until }: Ask): Promise<boolean> {
+  ask(instance: InstanceName, id: RowId, { at, until }: Ask): Promise<boolean> {
     const update = this.#database.query.updateTable('outbox').set({ look_at: this.#otherTime(at), expires_at: until })
-    return this.#writer.guarded(update.where('id', '=', id).where(from('ask')))
+    return this.#writer.guarded(instance, update.where('id', '=', id).where(from('ask')))
   }
 
   /** What the phones report of the message; null when they have reported nothing of a part of it. */
@@ -103,7 +115,19 @@ export class ShownStore {
     const next = sql<number | null>`CASE WHEN look_at = ${row.lookAt} THEN CAST(${lookAt} AS BIGINT) ELSE look_at END`
     const update = this.#database.query.updateTable('outbox').set({ shown, look_at: next })
     const same = outboxStatuses.filter((status) => isUnsent(status) === isUnsent(row.status))
-    await this.#writer.write(update.where('id', '=', row.id).where('status', 'in', same).where(from('saveLook')))
+    await this.#writer.write(
+      row.instance,
+      update.where('id', '=', row.id).where('status', 'in', same).where(from('saveLook')),
+    )
+  }
+
+  /** One write for each instance, because each has a holder of its own. */
+  async #writeEach<Row extends { instance: InstanceName }>(
+    rows: readonly Row[],
+    stepsOf: (rows: readonly Row[]) => Step[],
+  ): Promise<void> {
+    const groups = [...Map.groupBy(rows, ({ instance }) => instance)]
+    await Promise.all(groups.map(([instance, ofOne]) => this.#writer.write(instance, ...stepsOf(ofOne))))
   }
 
   /** A time that the row did not have: a look under way finds out by it that another was planned. */
@@ -114,6 +138,10 @@ export class ShownStore {
     this.#lastPlanned = time
     return sql<number>`CASE WHEN look_at = ${time} THEN CAST(${time + 1} AS BIGINT) ELSE CAST(${time} AS BIGINT) END`
   }
+}
+
+function idsOf(rows: readonly { id: RowId }[]): RowId[] {
+  return rows.map(({ id }) => id)
 }
 
 function isUnsent(status: OutboxStatus): boolean {

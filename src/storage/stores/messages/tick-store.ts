@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
 import type { Tick } from '../../../core/tick.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import type { MessageMapTable } from '../../schema/messages.ts'
 import { FencedWriter } from '../fenced-writer.ts'
@@ -66,9 +67,9 @@ export class TickStore {
   readonly #database: Database
   readonly #writer: FencedWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
   }
 
   /** The rows of these messages of the network. */
@@ -84,7 +85,7 @@ export class TickStore {
    * The phones report so much of these rows. A row of which they reported as much before stays as it is. A message that the
    * helpdesk does not have yet becomes due when it is posted.
    */
-  async report(rows: Readonly<Record<Tick, readonly RowId[]>>, at: number): Promise<void> {
+  async report(instance: InstanceName, rows: Readonly<Record<Tick, readonly RowId[]>>, at: number): Promise<void> {
     const dueAt = sql<number | null>`CASE WHEN message_id IS NOT NULL THEN CAST(${at} AS BIGINT) END`
     const raise = (tick: Tick) =>
       this.#database.query.updateTable('message_map').set({ reported: tick, reported_at: at, tick_at: dueAt })
@@ -96,7 +97,7 @@ export class TickStore {
         .where('id', 'in', ids)
         .where((row) => row.or([row('reported', 'is', null), row('reported', '<>', 'read')])),
     )
-    await this.#writer.write(...delivered, ...read)
+    await this.#writer.write(instance, ...delivered, ...read)
   }
 
   /** The messages of which the helpdesk must be told now, except for those of some destinations. */
@@ -142,8 +143,8 @@ export class TickStore {
   }
 
   /** The helpdesk need not be told more of these parts, unless the phones have reported more since the parts were read. */
-  async settle(parts: readonly TickedPart[]): Promise<void> {
-    await this.#writer.write(...this.#settleSteps(parts, {}))
+  async settle(instance: InstanceName, parts: readonly TickedPart[]): Promise<void> {
+    await this.#writer.write(instance, ...this.#settleSteps(parts, {}))
   }
 
   /**
@@ -152,7 +153,7 @@ export class TickStore {
    * just set the status that an earlier look would set.
    */
   async ticked(
-    { destination, messageId }: Pick<DueTick, 'destination' | 'messageId'>,
+    { instance, destination, messageId }: Pick<DueTick, 'instance' | 'destination' | 'messageId'>,
     parts: readonly TickedPart[],
     tick: Tick,
     lookAt: number,
@@ -164,11 +165,12 @@ export class TickStore {
       .where('message_id', '=', messageId)
       .where('status', '=', 'sent')
       .where(from('planLook'))
-    await this.#writer.write(...this.#settleSteps(parts, { ticked: tick }), look)
+    await this.#writer.write(instance, ...this.#settleSteps(parts, { ticked: tick }), look)
   }
 
   /** Tells the helpdesk later of everything that is due in a destination, or in one conversation of it. */
   async postpone(
+    instance: InstanceName,
     { destination, conversationId }: { destination: DestinationKey; conversationId?: number },
     now: number,
     until: number,
@@ -180,6 +182,7 @@ export class TickStore {
       // Not the column alone: SQLite would read all rows of the destination instead of those that are due.
       .where(sql`destination || ''`, '=', destination)
     await this.#writer.write(
+      instance,
       conversationId === undefined ? update : update.where('conversation_id', '=', conversationId),
     )
   }

@@ -1,9 +1,10 @@
 // Stores which pictures we gave to the contacts at the helpdesk, and when the network was last asked for a picture.
 
 import type { DestinationKey, InstanceName } from '../../../core/ids.ts'
+import type { Hold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
-import type { Statement } from '../../engine/statement.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 
 export type ContactPicture = {
   contactId: number
@@ -21,11 +22,11 @@ export type ContactPicture = {
 
 export class ContactPictureStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   async find(destination: DestinationKey, contactId: number): Promise<ContactPicture | undefined> {
@@ -38,11 +39,11 @@ export class ContactPictureStore {
     return { contactId, instance, pictureId, thumbnail, fileName, checkedAt }
   }
 
-  async save(epoch: number, destination: DestinationKey, picture: ContactPicture): Promise<void> {
+  async save(hold: Hold, destination: DestinationKey, picture: ContactPicture): Promise<void> {
     const { contactId, instance, pictureId, thumbnail, fileName, checkedAt } = picture
     const columns = { instance, picture_id: pictureId, thumbnail, file_name: fileName, checked_at: checkedAt }
     await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       this.#database.query
         .insertInto('contact_pictures')
         .values({ destination, contact_id: contactId, ...columns })
@@ -50,8 +51,8 @@ export class ContactPictureStore {
     )
   }
 
-  async drop(epoch: number, destination: DestinationKey, contactId: number): Promise<void> {
+  async drop(hold: Hold, destination: DestinationKey, contactId: number): Promise<void> {
     const removal = this.#database.query.deleteFrom('contact_pictures').where('destination', '=', destination)
-    await this.#database.write(this.#fence(epoch), removal.where('contact_id', '=', contactId))
+    await this.#database.write(this.#fence(hold), removal.where('contact_id', '=', contactId))
   }
 }

@@ -3,11 +3,13 @@
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName } from '../../../core/ids.ts'
+import type { Hold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import type { ContactTable, ConversationTable } from '../../schema/people.ts'
-import type { Statement } from '../../engine/statement.ts'
 import { rememberOpened } from './conversation-chats.ts'
+import { endOpening } from './opening-store.ts'
 
 export type KnownContact = {
   sourceId: string
@@ -20,12 +22,10 @@ export type KnownContact = {
   givenName: string | null
   /** A name that we began to write. The helpdesk may have it or not. */
   renamingTo: string | null
-  /** When we began to open a conversation whose outcome is unknown. */
-  openingSince: number | null
 }
 
 /** A contact to store. Without a given name, a name that was given to the same contact before stays known. */
-export type SavedContact = Omit<KnownContact, 'openingSince' | 'renamingTo' | 'givenName'> & {
+export type SavedContact = Omit<KnownContact, 'renamingTo' | 'givenName'> & {
   givenName?: string | null
 }
 
@@ -37,11 +37,11 @@ export type ConversationKey = { instance: InstanceName; destination: Destination
 
 export class ContactStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   async findContacts(destination: DestinationKey, sourceIds: readonly string[]): Promise<KnownContact[]> {
@@ -53,11 +53,13 @@ export class ContactStore {
     return rows.map(toContact)
   }
 
-  async saveContact(epoch: number, destination: DestinationKey, contact: SavedContact): Promise<void> {
+  async saveContact(hold: Hold, destination: DestinationKey, contact: SavedContact): Promise<void> {
     const { sourceId, contactId, ours, name, givenName: given_name = null } = contact
     const columns = { contact_id: contactId, ours: ours ? 1 : 0, name }
     const isSame = sql`contacts.contact_id = excluded.contact_id`
     const kept = {
+      // Of two accounts that needed the contact at once, one has created it and the other one has found it.
+      ours: sql<number>`CASE WHEN ${isSame} AND contacts.ours = 1 THEN 1 ELSE excluded.ours END`,
       given_name: sql<string | null>`CASE WHEN ${isSame} THEN coalesce(excluded.given_name, contacts.given_name)
                                           ELSE excluded.given_name END`,
       renaming_to: sql<string | null>`CASE WHEN ${isSame} THEN contacts.renaming_to END`,
@@ -66,24 +68,24 @@ export class ContactStore {
       .insertInto('contacts')
       .values({ destination, source_id: sourceId, given_name, ...columns })
       .onConflict((conflict) => conflict.columns(['destination', 'source_id']).doUpdateSet({ ...columns, ...kept }))
-    await this.#database.write(this.#fence(epoch), insert)
+    await this.#database.write(this.#fence(hold), insert)
   }
 
   /** Stores the name that the contact has and the one that we are about to write. After a lost answer it may have either. */
   async beginRename(
-    epoch: number,
+    hold: Hold,
     destination: DestinationKey,
     contactId: number,
     { from, to }: { from: string; to: string },
   ): Promise<void> {
     const begun = { given_name: from, renaming_to: to }
-    await this.#database.write(this.#fence(epoch), this.#ofContact(destination, contactId).set(begun))
+    await this.#database.write(this.#fence(hold), this.#ofContact(destination, contactId).set(begun))
   }
 
   /** The contact has the name that we wrote. */
-  async endRename(epoch: number, destination: DestinationKey, contactId: number, name: string): Promise<void> {
+  async endRename(hold: Hold, destination: DestinationKey, contactId: number, name: string): Promise<void> {
     const named = { name, given_name: name, renaming_to: null }
-    await this.#database.write(this.#fence(epoch), this.#ofContact(destination, contactId).set(named))
+    await this.#database.write(this.#fence(hold), this.#ofContact(destination, contactId).set(named))
   }
 
   #ofContact(destination: DestinationKey, contactId: number) {
@@ -107,19 +109,9 @@ export class ContactStore {
     }))
   }
 
-  /** Stores since when a conversation is being opened; null when certainly none is. */
-  async noteOpening(epoch: number, destination: DestinationKey, sourceId: string, since: number | null): Promise<void> {
-    await this.#database.write(this.#fence(epoch), this.#opening(destination, sourceId, since))
-  }
-
-  #opening(destination: DestinationKey, sourceId: string, since: number | null) {
-    const update = this.#database.query.updateTable('contacts').set({ opening_since: since })
-    return update.where('destination', '=', destination).where('source_id', '=', sourceId)
-  }
-
-  async dropContact(epoch: number, destination: DestinationKey, sourceId: string): Promise<void> {
+  async dropContact(hold: Hold, destination: DestinationKey, sourceId: string): Promise<void> {
     const removal = this.#database.query.deleteFrom('contacts').where('destination', '=', destination)
-    await this.#database.write(this.#fence(epoch), removal.where('source_id', '=', sourceId))
+    await this.#database.write(this.#fence(hold), removal.where('source_id', '=', sourceId))
   }
 
   /** The conversations that we have used with the contact: those of its chats, current and earlier ones. */
@@ -145,11 +137,11 @@ export class ContactStore {
    * Two contacts became one: every reference to `drop` becomes one to `keep`. What we know of the origin and the name of `keep`
    * stands in its own row. The picture of `drop` is gone with it.
    */
-  async mergeContacts(epoch: number, destination: DestinationKey, { keep, drop }: { keep: number; drop: number }) {
+  async mergeContacts(hold: Hold, destination: DestinationKey, { keep, drop }: { keep: number; drop: number }) {
     const { query } = this.#database
     const at = { contact_id: keep }
     await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       this.#ofContact(destination, drop).set({ ...at, ours: 0, given_name: null, renaming_to: null }),
       query.updateTable('conversations').set(at).where('destination', '=', destination).where('contact_id', '=', drop),
       query.deleteFrom('contact_pictures').where('destination', '=', destination).where('contact_id', '=', drop),
@@ -168,17 +160,17 @@ export class ContactStore {
   }
 
   /** Also ends the opening. */
-  async saveConversation(epoch: number, key: ConversationKey, known: KnownConversation, usedAt: number) {
+  async saveConversation(hold: Hold, key: ConversationKey, known: KnownConversation, usedAt: number) {
     const { conversationId, contactId, sourceId } = known
     const columns = { conversation_id: conversationId, contact_id: contactId, source_id: sourceId, used_at: usedAt }
     await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       this.#database.query
         .insertInto('conversations')
         .values({ ...key, ...columns })
         .onConflict((conflict) => conflict.columns(['instance', 'destination', 'chat']).doUpdateSet(columns)),
       rememberOpened(this.#database.query, { ...key, conversation_id: conversationId, used_at: usedAt }),
-      this.#opening(key.destination, sourceId, null),
+      endOpening(this.#database.query, { ...key, sourceId }),
     )
   }
 
@@ -225,13 +217,13 @@ export class ContactStore {
     return [...shown].flatMap(([id, rows]) => (rows.some((row) => row.instance === instance) ? [] : [id]))
   }
 
-  async dropConversation(epoch: number, key: ConversationKey): Promise<void> {
+  async dropConversation(hold: Hold, key: ConversationKey): Promise<void> {
     const removal = this.#database.query
       .deleteFrom('conversations')
       .where('instance', '=', key.instance)
       .where('destination', '=', key.destination)
       .where('chat', '=', key.chat)
-    await this.#database.write(this.#fence(epoch), removal)
+    await this.#database.write(this.#fence(hold), removal)
   }
 }
 
@@ -243,7 +235,6 @@ function toContact(row: Selectable<ContactTable>): KnownContact {
     name: row.name,
     givenName: row.given_name,
     renamingTo: row.renaming_to,
-    openingSince: row.opening_since,
   }
 }
 

@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import type { LabelAgreementTable } from '../../schema/labels.ts'
 import { FencedWriter } from '../fenced-writer.ts'
@@ -39,9 +40,9 @@ export class LabelAgreementStore {
   readonly #database: Database
   readonly #writer: FencedWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
   }
 
   async find({ instance, chat }: Key): Promise<LabelAgreement | undefined> {
@@ -58,7 +59,7 @@ export class LabelAgreementStore {
 
   /** Something may have changed in these chats. */
   async markDue(instance: InstanceName, marks: DueMarks): Promise<void> {
-    if (marks.chats.length > 0) await this.#writer.write(...dueSteps(this.#database, instance, marks))
+    if (marks.chats.length > 0) await this.#writer.write(instance, ...dueSteps(this.#database, instance, marks))
   }
 
   /** The chats to be looked at now, the longest due first. */
@@ -87,7 +88,7 @@ export class LabelAgreementStore {
       attempts: sql<number>`CASE WHEN ${isLast} THEN CAST(${next?.attempts ?? 0} AS BIGINT) ELSE attempts END`,
     }
     const update = this.#database.query.updateTable('label_agreements').set(columns)
-    await this.#writer.write(update.where('instance', '=', instance).where('chat', '=', chat))
+    await this.#writer.write(instance, update.where('instance', '=', instance).where('chat', '=', chat))
   }
 }
 

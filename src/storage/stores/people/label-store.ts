@@ -1,6 +1,7 @@
 // Stores the labels that an account has at the network, and which chats have them.
 
 import type { InstanceName, Jid } from '../../../core/ids.ts'
+import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { dueSteps } from './label-agreement-store.ts'
@@ -26,9 +27,9 @@ export class LabelStore {
   readonly #database: Database
   readonly #writer: FencedWriter
 
-  constructor(database: Database, epoch: () => number) {
+  constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
-    this.#writer = new FencedWriter(database, epoch)
+    this.#writer = new FencedWriter(database, holdOf)
   }
 
   /** All labels of the account, also those that were deleted. */
@@ -63,6 +64,7 @@ export class LabelStore {
     const chats = this.#database.query.deleteFrom('labelled_chats').where('instance', '=', instance)
     const removals = unlabelled.map(({ jid, labelId }) => chats.where('jid', '=', jid).where('label_id', '=', labelId))
     await this.#writer.write(
+      instance,
       ...inPieces(labels).map((piece) => this.#saveLabels(instance, piece)),
       ...(isWhole ? [chats] : removals),
       ...inPieces(labelled).map((piece) => this.#saveChats(instance, piece)),

@@ -3,10 +3,11 @@
 import type { Selectable } from 'kysely'
 import type { Person } from '../../../core/address.ts'
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
+import type { Hold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
-import { createLeaseFence } from '../lease-store.ts'
+import { createFence } from '../fence.ts'
+import type { Fence } from '../fence.ts'
 import type { PersonTable } from '../../schema/people.ts'
-import type { Statement } from '../../engine/statement.ts'
 import { moveChats } from './conversation-chats.ts'
 
 export type PersonRecord = Person & {
@@ -23,11 +24,11 @@ const peopleAtOnce = 2000
 
 export class PeopleStore {
   readonly #database: Database
-  readonly #fence: (epoch: number) => Statement
+  readonly #fence: Fence
 
   constructor(database: Database) {
     this.#database = database
-    this.#fence = createLeaseFence(database)
+    this.#fence = createFence(database)
   }
 
   /** The records with this phone number, now or before, or with this anonymous id. */
@@ -97,21 +98,17 @@ export class PeopleStore {
   }
 
   /** Rejects with a constraint failure when another record has the phone number or the anonymous id by now. */
-  async insert(epoch: number, instance: InstanceName, person: PersonRecord): Promise<void> {
+  async insert(hold: Hold, person: PersonRecord): Promise<void> {
+    const { instance } = hold
     const { id, phone, lid, pushName: push_name, savedName: saved_name } = person
     const row = { instance, id, phone, lid, push_name, saved_name }
     const insert = this.#database.query.insertInto('people').values(row)
-    await this.#database.write(this.#fence(epoch), insert, ...this.#taken(instance, phone))
+    await this.#database.write(this.#fence(hold), insert, ...this.#taken(instance, phone))
   }
 
   /** `formerPhone` is the number that a new one replaces. It goes on leading to the person. */
-  async update(
-    epoch: number,
-    instance: InstanceName,
-    id: ChatId,
-    changes: PersonChanges,
-    formerPhone: string | null = null,
-  ): Promise<void> {
+  async update(hold: Hold, id: ChatId, changes: PersonChanges, formerPhone: string | null = null): Promise<void> {
+    const { instance } = hold
     const { phone, lid, pushName, savedName } = changes
     const columns = {
       ...(phone !== undefined && { phone }),
@@ -121,7 +118,7 @@ export class PeopleStore {
     }
     const update = this.#database.query.updateTable('people').set(columns)
     await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       update.where('instance', '=', instance).where('id', '=', id),
       ...this.#former(instance, id, formerPhone),
       ...this.#taken(instance, phone ?? null),
@@ -159,15 +156,15 @@ export class PeopleStore {
    * Where both have one, that of `keep` stays.
    */
   async merge(
-    epoch: number,
-    instance: InstanceName,
+    hold: Hold,
     keep: PersonRecord,
     { id: drop, phone: droppedPhone }: Pick<PersonRecord, 'id' | 'phone'>,
   ): Promise<void> {
     const { query } = this.#database
+    const { instance } = hold
     const { id, phone, lid, pushName, savedName } = keep
     await this.#database.write(
-      this.#fence(epoch),
+      this.#fence(hold),
       query.deleteFrom('people').where('instance', '=', instance).where('id', '=', drop),
       query
         .updateTable('people')

@@ -27,6 +27,7 @@ import { sampleInstanceColumns } from '../../../harness/samples.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
+import { holdsAt } from '../../../harness/holds.ts'
 
 export const desk: Destination = {
   key: 'http://desk|1|1',
@@ -205,7 +206,7 @@ export class BridgeBed {
       clock,
       log: this.logs.log,
       database,
-      epoch: () => this.#epoch,
+      holds: holdsAt(() => this.#epoch),
       instances: { find, list: () => [] },
       network: {
         download: (_instance, file, signal) => this.download(file, signal),

@@ -21,6 +21,7 @@ import { Routing } from '../../../../src/tenants/routing.ts'
 import type { RecordedLog } from '../../../harness/logs.ts'
 import type { ManualClock } from '../../../harness/manual-clock.ts'
 import type { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
+import { holds } from '../../../harness/holds.ts'
 import type { ScriptedAccounts } from './scripted-accounts.ts'
 
 type World = {
@@ -44,12 +45,12 @@ export class BedProcess {
     const config = loadConfig({ DATABASE_URL: 'file:./unused.db', ...environment })
     this.usage = new Usage({ store: new UsageStore(database), clock })
     this.#owned.defer(() => this.usage.flush())
-    const store = new DestinationStore(database, () => 1)
+    const store = new DestinationStore(database, holds.nodeHold)
     const identities = new InboxIdentities({ store, downstream: helpdesk, clock, log: logs.log })
     const tenants = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
     const secrets = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
     const routing = new Routing({ tenants, standard: config.downstream, identities, secrets })
-    const base = { config, clock, log: logs.log, database, epoch: () => 1, metrics: this.metrics, usage: this.usage }
+    const base = { config, clock, log: logs.log, database, holds, metrics: this.metrics, usage: this.usage }
     const settingsOf = createSettingsOf(config, { find: (name) => accounts.find(name) })
     const both = { ...base, traces: noTraces, settingsOf, routing, identities, downstream: helpdesk }
     this.inbound = createInbound({
@@ -68,6 +69,7 @@ export class BedProcess {
       choices: this.inbound.choices,
       lostCallbacks: this.inbound.lostCallbacks,
       accounts,
+      roster: { find: (name) => accounts.find(name), findCurrent: (name) => Promise.resolve(accounts.find(name)) },
       onSendStep,
       onOperationsMessage: () => undefined,
       onMembersAsked: () => undefined,

@@ -15,6 +15,7 @@ import { newDatabase } from '../../../harness/databases.ts'
 import { silentLog } from '../../../harness/logs.ts'
 import { ManualClock } from '../../../harness/manual-clock.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
+import { holdsAt } from '../../../harness/holds.ts'
 
 export const hourMs = 3_600_000
 const destination = { key: 'd', baseUrl: 'https://desk.example', accountId: 1, inboxId: 1, apiToken: 't' }
@@ -62,7 +63,7 @@ export class AvatarBed {
       sessionOf: () => (this.isConnected ? this.#session() : undefined),
       contacts: { find: (_, chat) => Promise.resolve(contactOf(chat)) },
       store: new ContactPictureStore(database),
-      epoch: () => epoch,
+      ...holdsAt(() => epoch),
       ttlMs: 24 * hourMs,
       clock,
       log,

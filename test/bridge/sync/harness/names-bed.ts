@@ -31,7 +31,7 @@ export class NamesBed {
       settingsOf: bed.settingsOf,
       ...{ clock, log: logs.log, database, metrics, people, conversations, contexts, contactNames, headerHistory },
       helpdeskDatabase,
-      targetOf: () => Promise.resolve({ destination: desk, helpdesk: helpdesk.helpdesk(desk) }),
+      targetOf: (instance) => Promise.resolve({ instance, destination: desk, helpdesk: helpdesk.helpdesk(desk) }),
     })
   }
 

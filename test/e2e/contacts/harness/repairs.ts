@@ -8,6 +8,7 @@ import { LeaseStore } from '../../../../src/storage/stores/lease-store.ts'
 import { PeopleStore } from '../../../../src/storage/stores/people/people-store.ts'
 import type { Answer } from '../../../harness/http-request.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
+import { holdOf } from '../../../harness/holds.ts'
 
 type Served = {
   service: {
@@ -85,7 +86,7 @@ export function stating(pairs: readonly (readonly [phone: string, lid: string | 
     const people = new PeopleStore(database)
     const names = { pushName: null, savedName: null, formerPhones: [] }
     await Promise.all(
-      pairs.map(([phone, lid]) => people.insert(epoch, instance, { id: `p${phone}`, phone, lid, ...names })),
+      pairs.map(([phone, lid]) => people.insert(holdOf(instance, epoch), { id: `p${phone}`, phone, lid, ...names })),
     )
     await leases.release('people', epoch)
   }

@@ -1,0 +1,15 @@
+// What the service asks about the nodes that share its database.
+
+import type { NodesShown } from '../../http/routes/health-schema.ts'
+
+export type NodeView = {
+  /** False only while this node holds every instance. Then no list reads the database. */
+  hasPeers: () => boolean
+  /** For health; undefined while there is one node. */
+  shown: () => NodesShown | undefined
+  /** Why other nodes should get the requests; null when this one takes them. One that has no peers always takes them. */
+  trouble: () => 'draining' | 'cut_off' | null
+}
+
+/** One process holds every instance. */
+export const onlyNode: NodeView = { hasPeers: () => false, shown: () => undefined, trouble: () => null }

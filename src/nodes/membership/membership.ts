@@ -1,0 +1,255 @@
+// This process as a node: it beats, watches the others, and holds the instances that are assigned to it.
+//
+// standby   → active     when its row is in the database and no other process forbids it
+// active    → uncertain  when its last beat is older than its own limit: it neither sends nor acknowledges
+// uncertain → isolated   when another node may give it up: its connections close
+// uncertain, isolated → active   when a beat goes through: it goes on with the same epochs
+// any       → standby    when the others have given it up: it loses everything and joins again under a new id
+// any       → draining   when it stops: it takes no more instances
+// any       → released   on disposal, so that the others need not wait
+//
+// The beat waits for nothing: all that follows from an answer runs beside its loop.
+
+import type { InstanceName } from '../../core/ids.ts'
+import { NotHeldError } from '../../core/nodes/hold.ts'
+import type { Hold, NodeHold, NodeId } from '../../core/nodes/hold.ts'
+import type { AssignmentTable, BeatAnswer, NewNode, NodeTable, SeenNode } from '../../core/nodes/node.ts'
+import type { Peers, RenewedAnswer } from '../../core/nodes/peers.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
+import { beatUntilStopped } from './beat-loop.ts'
+import { Burials } from './burials.ts'
+import type { Inherit } from './burials.ts'
+import { Draining } from './draining.ts'
+import { HoldReader } from './hold-reader.ts'
+import type { Holder } from './holder.ts'
+import { Holds } from './holds.ts'
+import { Isolation } from './isolation.ts'
+import { Joining } from './joining.ts'
+import type { Joined } from './joining.ts'
+import { LastAnswer } from './last-answer.ts'
+import { NodeWatch } from './node-watch.ts'
+import type { Span } from './node-watch.ts'
+
+export type MembershipState = 'standby' | 'active' | 'uncertain' | 'isolated' | 'draining' | 'released'
+
+/** What the rest of the service hears of the database and the node. */
+export type MembershipListener = {
+  /** A tenant or the settings of an instance changed at any node. */
+  onSettings: () => void
+  /** The database was set back: it lacks what it had confirmed. */
+  onSetBack: () => void
+  /** This process cannot be a node any more. */
+  onFatal: (reason: Error) => void
+}
+
+type Deps = {
+  /** `name` is the one of `newOwnerName`. */
+  node: Omit<NewNode, 'id'>
+  tables: { nodes: NodeTable; assignments: AssignmentTable }
+  peers: Pick<Peers, 'renewed' | 'look'>
+  holder: Holder
+  inherit: Inherit
+  listener: MembershipListener
+  /** True only if the process of this name is certainly dead. */
+  isDead: (name: string) => boolean
+  clock: Clock
+  log: Log
+}
+
+export class Membership {
+  readonly #deps: Deps
+  readonly #stop = new AbortController()
+  readonly #watch = new NodeWatch()
+  readonly #last: LastAnswer
+  readonly #joining: Joining
+  readonly #isolation: Isolation
+  readonly #holds: Holds
+  readonly #reader: HoldReader
+  readonly #burials: Burials
+  readonly #draining: Draining
+  #id: NodeId | undefined
+  #predecessorMayRun = false
+  #started: Promise<void> | undefined
+  #beating: Promise<void> | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    const { node, tables, peers, holder, inherit, isDead, clock, log } = deps
+    const { nodes, assignments } = tables
+    this.#last = new LastAnswer(clock)
+    const stopped = this.#stop.signal
+    this.#joining = new Joining({ node, nodes, isDead, clock, log, signal: stopped })
+    this.#draining = new Draining({ nodes, clock, log, stopped })
+    const onChange = (isIsolated: boolean) => {
+      log.warn({ isIsolated }, 'the connections of a node follow its beats')
+      holder.isolated(isIsolated)
+    }
+    this.#isolation = new Isolation({ peers, clock, onChange })
+    this.#holds = new Holds({ holder, clock, log, stopped })
+    const view = () => (this.#id === undefined ? undefined : { id: this.#id, nodes: this.#last.nodes })
+    this.#reader = new HoldReader({ assignments, holds: this.#holds, view, log })
+    const now = () => this.#last.databaseNow()
+    const onInherited = () => {
+      this.lookNow()
+    }
+    this.#burials = new Burials({ nodes, assignments, peers, inherit, now, log, onInherited })
+  }
+
+  get state(): MembershipState {
+    if (this.#stop.signal.aborted) return 'released'
+    if (this.#id === undefined) return this.#draining.hasBegun ? 'draining' : 'standby'
+    if (this.#isolation.isIsolated) return 'isolated'
+    if (!this.#isolation.isCertain) return 'uncertain'
+    return this.#draining.hasBegun ? 'draining' : 'active'
+  }
+
+  /** Whether the database has named a node beside which this process may not run. */
+  get isRefused(): boolean {
+    return this.#joining.isRefused
+  }
+
+  /** Whether a node before this one did not end and may still run. It may hold the port. */
+  get predecessorMayRun(): boolean {
+    return this.#predecessorMayRun
+  }
+
+  /** The right to the work that belongs to no instance. Its fence is the row of the node; the epoch means nothing here. */
+  get nodeHold(): NodeHold {
+    if (this.#id === undefined) throw new Error('this process is no node yet')
+    return { node: this.#id, epoch: 0 }
+  }
+
+  /** The living nodes, this one included, as the last beat showed them. */
+  get nodes(): readonly SeenNode[] {
+    return this.#last.nodes
+  }
+
+  /** How many instances no node holds. */
+  get free(): number {
+    return this.#last.free
+  }
+
+  readonly holdOf = (instance: InstanceName): Hold => {
+    const hold = this.#holds.find(instance)
+    if (!hold) throw new NotHeldError(instance)
+    return hold
+  }
+
+  /** Epoch milliseconds on the clock of the database. */
+  databaseNow(): number {
+    return this.#last.databaseNow()
+  }
+
+  /** Resolves when this process is a node; rejects when another process forbids it for the standby time. */
+  join(): Promise<void> {
+    this.#started = this.#enter().then(() => {
+      this.#beating = this.#beat()
+    })
+    return this.#started
+  }
+
+  /** Reads what this node holds now, instead of with the next change that a beat shows. */
+  lookNow(): void {
+    this.#reader.readNow()
+  }
+
+  /** For a node that cannot reach the database. */
+  renewed(): RenewedAnswer {
+    return this.#watch.renewed(this.#deps.clock.monotonic())
+  }
+
+  /** Takes no more instances. Resolves when none is left, or when no other node is there to take them. */
+  async drain(): Promise<void> {
+    const draining = this.#draining.run(this.#id)
+    this.#noteDraining()
+    await draining
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { tables, log } = this.#deps
+    this.#stop.abort()
+    this.#isolation.pause()
+    await this.#started?.catch(ignoreRejection)
+    await this.#beating
+    await Promise.all([this.#burials.settled(), this.#reader.settled(), this.#holds.settled()])
+    if (this.#id === undefined) return
+    try {
+      await tables.nodes.end(this.#id, this.databaseNow())
+    } catch (err) {
+      log.warn({ err }, 'the node could not be ended: the others give it up after 4 s')
+    }
+  }
+
+  async #enter(): Promise<void> {
+    const joined = await this.#joining.join()
+    const { signal } = this.#stop
+    this.#id = joined.id
+    if (signal.aborted) throw new Error('stopped while joining the nodes')
+    this.#last.forgetBeat()
+    this.#begin(joined)
+  }
+
+  #begin({ id, answer, span, dead, mayRun }: Joined): void {
+    this.#predecessorMayRun = mayRun
+    this.#deps.log.info({ node: id, others: answer.nodes.length - 1 }, 'this process is a node')
+    this.#renew(id, answer, span)
+    this.#reader.readNow()
+    this.#burials.start(id, dead, answer.nodes)
+  }
+
+  #beat(): Promise<void> {
+    const { tables, clock, log } = this.#deps
+    return beatUntilStopped({
+      beat: (id) => tables.nodes.beat(id),
+      id: () => this.#id,
+      onAnswer: async (id, answer, span) => {
+        if (answer.mine === null) await this.#joinAgain()
+        else this.#renew(id, answer, span)
+      },
+      nextEnd: (asked) => this.#watch.nextEnd(asked),
+      clock,
+      log,
+      signal: this.#stop.signal,
+    })
+  }
+
+  #renew(id: NodeId, answer: BeatAnswer, span: Span): void {
+    const { listener, log } = this.#deps
+    const others = answer.nodes.filter((node) => node.id !== id)
+    const { isSetBack, areSettingsNew } = this.#last.note(answer, span.heard)
+    this.#isolation.renewed(span.asked, others)
+    const dead = this.#watch.note(others, span)
+    this.#burials.start(id, dead, answer.nodes)
+    if (isSetBack) {
+      log.error({}, 'the database was set back: it lacks what it had confirmed')
+      listener.onSetBack()
+      this.#reader.readNow()
+    }
+    if (areSettingsNew) listener.onSettings()
+    this.#reader.noteVersion(answer.version)
+    this.#noteDraining()
+  }
+
+  /** The others have given this node up. What it held is theirs. */
+  async #joinAgain(): Promise<void> {
+    const { listener, log } = this.#deps
+    log.warn({ held: this.#holds.size }, 'the other nodes have given this one up: it joins again')
+    this.#id = undefined
+    this.#isolation.pause()
+    this.#holds.loseAll()
+    this.#noteDraining()
+    if (this.#draining.hasBegun) return
+    try {
+      await this.#enter()
+    } catch (error) {
+      if (!this.#stop.signal.aborted) listener.onFatal(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #noteDraining(): void {
+    const others = this.#last.nodes.filter(({ id }) => id !== this.#id)
+    this.#draining.note(this.#holds.size, others)
+  }
+}

@@ -1,0 +1,30 @@
+// First step of a write on PostgreSQL that only one node may do: a stale hold undoes the whole write.
+
+import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
+import type { Database } from '../../database.ts'
+import { toStatement } from '../../engine/statement.ts'
+import type { Statement } from '../../engine/statement.ts'
+
+/**
+ * The row stays locked until commit, so that no change of the owner comes between check and write. The node is compared as well
+ * as the epoch: a database that was set back gives an epoch twice, to different nodes.
+ */
+export function createAssignmentFence({ query }: Database): (hold: Hold | NodeHold) => Statement {
+  const assignment = toStatement(
+    query
+      .selectFrom('assignments')
+      .select('epoch')
+      .where('instance', '=', '')
+      .where('node', '=', '')
+      .where('epoch', '=', 0)
+      .forShare(),
+  )
+  // A key share lock blocks the burial (FOR UPDATE) but not the beat: slow writes must not look like a death.
+  const node = toStatement(
+    query.selectFrom('nodes').select('id').where('id', '=', '').where('state', '<>', 'dead').forKeyShare(),
+  )
+  return (hold) =>
+    'instance' in hold
+      ? { sql: assignment.sql, parameters: [hold.instance, hold.node, hold.epoch], expect: 1 }
+      : { sql: node.sql, parameters: [hold.node, 'dead'], expect: 1 }
+}

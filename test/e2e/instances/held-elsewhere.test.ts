@@ -1,0 +1,229 @@
+// What a node answers about instances that another node holds, and what it leaves to that node.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Insertable } from 'kysely'
+import type { NodeView } from '../../../src/app/nodes/node-view.ts'
+import type { OutboxTable } from '../../../src/storage/schema/messages.ts'
+import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
+import { sealed } from '../../../src/storage/stores/messages/outbox-rows.ts'
+import { assertRefused } from '../../harness/assertions.ts'
+import { engines } from '../../harness/databases.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { sampleEvent, sampleInstanceColumns } from '../../harness/samples.ts'
+import { Service } from '../../harness/service.ts'
+import type { ServiceOptions } from '../../harness/service.ts'
+
+type Row = Record<string, unknown> & { name: string }
+type Health = {
+  status: string
+  checks: Record<string, unknown>
+  instances: Row[]
+  nodes?: Row[]
+}
+type Overview = { needs_you: { kind: string; instance: string | null }[]; instances: Row[]; totals: object }
+
+const jid = '5511999990009@s.whatsapp.net'
+const theirs = sampleInstanceColumns('theirs', { state: 'ready', jid, ownerTag: 'acme', inboxId: 9, readyAt: 5000 })
+const nodes = [
+  { id: 'n1', name: 'host-1 pid 1', state: 'active' as const, held: 1, build: '1.0.0' },
+  { id: 'n2', name: 'host-2 pid 1', state: 'draining' as const, held: 1, build: '1.0.0' },
+]
+
+/** A service that holds `mine`, beside a process that holds `theirs`. */
+async function startBeside(view: Partial<NodeView> = {}, options: ServiceOptions = {}): Promise<Service> {
+  const service = await Service.start({
+    ...options,
+    nodes: { hasPeers: () => true, shown: () => undefined, trouble: () => null, ...view },
+    seed: async (database) => {
+      await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('mine')))
+    },
+  })
+  const { database } = service
+  await database.write(database.query.insertInto('instances').values(theirs))
+  return service
+}
+
+function outboxRow(id: string, instance: string): Insertable<OutboxTable> {
+  const payload = { type: 'message' as const, content: 'hello', attachments: [], inReplyTo: null, agentName: null }
+  return {
+    ...{ id, kind: 'message', instance, owner_tag: '', inbox_id: 9, destination: 'd', chat: 'c', remote_jid: jid },
+    ...{ conversation_id: 1, message_id: null, status: 'pending', waiting: 1, drained: 0, expires_at: null },
+    ...sealed(id, payload),
+    ...{ fingerprint: null, reason: null, look_at: null, created_at: 1000, settled_at: null },
+  }
+}
+
+const namesOf = (rows: unknown) => (rows as Row[]).map(({ name }) => name)
+
+for (const engine of engines) {
+  describe(`beside a node that holds instances, on ${engine}`, () => {
+    test('lists and states show all instances', async () => {
+      await using service = await startBeside({}, { engine })
+      assert.deepEqual((await service.get('/api/instances')).body, [
+        { name: 'mine', state: 'disconnected' },
+        { name: 'theirs', state: 'ready', jid },
+      ])
+      const state = await service.get('/api/instances/theirs/state')
+      assert.deepEqual([state.status, state.body], [200, { instance: 'theirs', state: 'ready', jid }])
+      const details = (await service.get('/api/instances/bulk/status')).body as Row[]
+      assert.deepEqual(namesOf(details), ['mine', 'theirs'])
+      assert.partialDeepStrictEqual(details[1], {
+        ...{ owner_tag: 'acme', inbox_id: 9, reconnect_attempts: 0, pending_logout: false },
+        qr: { available: false, generated_at: null, expires_in_seconds: null },
+        ready_at: new Date(5000).toISOString(),
+      })
+      const named = (await service.get('/api/instances/bulk/status?names=theirs,gone,mine')).body as Row[]
+      assert.deepEqual(
+        named.map(({ name, state: each }) => [name, each]),
+        [
+          ['theirs', 'ready'],
+          ['gone', 'not_found'],
+          ['mine', 'disconnected'],
+        ],
+      )
+    })
+
+    test('what is stored of an instance is answered by any node, and of an unknown one by none', async () => {
+      await using service = await startBeside({}, { engine })
+      const { database } = service
+      await database.write(database.query.insertInto('outbox').values(outboxRow('r1', 'theirs')))
+      for (const part of ['usage', 'deliveries', 'outbox', 'outbox/r1', 'parked', 'states', 'state']) {
+        const answer = await service.get(`/api/instances/theirs/${part}`)
+        assert.equal(answer.status, 200, `${part}: ${answer.text}`)
+        assertRefused(await service.get(`/api/instances/gone/${part}`), 'SERVICE_INSTANCE_NOT_FOUND', /"gone"/)
+      }
+      const { body } = await service.get('/api/instances/theirs/outbox')
+      assert.partialDeepStrictEqual(body, { instance: 'theirs', pending: 1 })
+    })
+
+    test('the overview counts what waits at the other node', async () => {
+      await using service = await startBeside({ shown: () => ({ nodes, quarantined: ['theirs'] }) }, { engine })
+      const { database } = service
+      const { query } = database
+      const journal = new JournalStore(database)
+      const inbox = ['a', 'b', 'c'].map((id) =>
+        journal.inbox({ id, instance: 'theirs', event: sampleEvent(id), receivedAt: 1000 }),
+      )
+      await database.write(
+        ...inbox,
+        query.updateTable('inbox').set({ state: 'parked' }).where('id', '=', 'c'),
+        query.insertInto('outbox').values(outboxRow('r1', 'theirs')),
+        query.insertInto('last_messages').values({ instance: 'theirs', in_at: 1000, out_at: null }),
+      )
+      const { instances, totals, needs_you: needs } = (await service.get('/api/overview')).body as Overview
+      assert.deepEqual(namesOf(instances), ['mine', 'theirs'])
+      assert.partialDeepStrictEqual(instances[1], {
+        ...{ owner_tag: 'acme', state: 'ready', phone: '5511999990009', qr_available: false, ban_level: 'ok' },
+        ...{ outbox_pending: 1, inbox_pending: 2, parked: 1, last_out_at: null, pending_logout: false },
+        last_in_at: new Date(1000).toISOString(),
+      })
+      assert.deepEqual(totals, { instances: 2, ready: 1, outbox_pending: 1, inbox_pending: 2, parked: 1 })
+      assert.deepEqual(
+        needs.map(({ kind, instance }) => [kind, instance]),
+        [
+          ['quarantined', 'theirs'],
+          ['parked', 'theirs'],
+        ],
+      )
+      const bundle = (await service.get('/api/support-bundle')).body as Record<string, { instance: string }[]>
+      assert.deepEqual(bundle['states']?.map(({ instance }) => instance).sort(), ['mine', 'theirs'])
+    })
+
+    test('rows of an instance of another node are left alone, and those of a deleted one fail', async () => {
+      await using service = await startBeside({}, { engine })
+      const { database, app } = service
+      const rows = [outboxRow('r1', 'theirs'), outboxRow('r2', 'gone')]
+      await database.write(database.query.insertInto('outbox').values(rows))
+      for (const name of ['outbox-drain', 'outbox-expire', 'outbox-drain']) await app.workers.get(name)?.tick()
+      const query = database.query.selectFrom('outbox').select(['id', 'status', 'expires_at']).orderBy('id')
+      assert.deepEqual(
+        (await database.read(query)).map(({ id, status, expires_at }) => [id, status, expires_at !== null]),
+        [
+          ['r1', 'pending', false],
+          ['r2', 'failed', false],
+        ],
+      )
+      assert.deepEqual(
+        app.workers
+          .values()
+          .filter(({ failure }) => failure)
+          .map(({ name }) => name)
+          .toArray(),
+        [],
+      )
+    })
+
+    test('destinations and public stats count all instances', async () => {
+      const environment = { PUBLIC_STATS_ENABLED: 'true' }
+      await using service = await startBeside({}, { engine, environment })
+      const body = { downstream_base_url: 'https://desk.example', downstream_api_token: 't', downstream_account_id: 3 }
+      await service.request('PUT', '/api/tenants/acme', { body })
+      const destinations = (await service.get('/api/destinations')).body as { inbox_id: number; instances: string[] }[]
+      assert.deepEqual(
+        destinations.map(({ inbox_id, instances }) => [inbox_id, instances]),
+        [[9, ['theirs']]],
+      )
+      const stats = (await service.get('/api/public/stats')).body
+      assert.partialDeepStrictEqual(stats, { instances_total: 2, instances_connected: 1 })
+    })
+  })
+}
+
+describe('health beside other nodes', () => {
+  const shown = () => ({ nodes, quarantined: ['theirs'] })
+
+  test('names the nodes, all instances and those in quarantine, which degrade it', async () => {
+    await using service = await startBeside({ shown })
+    const health = (await service.get('/api/health')).body as Health
+    assert.deepEqual([health.status, namesOf(health.instances), health.nodes], ['degraded', ['mine', 'theirs'], nodes])
+    assert.partialDeepStrictEqual(health.checks, {
+      ...{ quarantined: ['theirs'], instances_total: 2, instances_connected: 1 },
+    })
+  })
+
+  test('is ok with several nodes and nothing in quarantine', async () => {
+    await using service = await startBeside({ shown: () => ({ nodes, quarantined: [] }) })
+    const health = (await service.get('/api/health')).body as Health
+    assert.deepEqual([health.status, health.checks['quarantined']], ['ok', []])
+  })
+
+  test('tells a stranger no name of a node or an instance', async () => {
+    await using service = await startBeside({ shown }, { environment: { SERVICE_HEALTH_DETAILS: 'token' } })
+    const { body, text } = await service.request('GET', '/api/health', { token: null })
+    assert.ok(!/theirs|mine|host-/.test(text), text)
+    const { checks, nodes: reduced, status } = body as Health
+    assert.deepEqual([status, reduced, checks['quarantined']], ['degraded', [], []])
+    assert.equal(checks['instances_total'], 2)
+  })
+
+  test('has no nodes when there is one', async () => {
+    await using service = await Service.start()
+    const health = (await service.get('/api/health')).body as Health
+    assert.deepEqual(['nodes' in health, 'quarantined' in health.checks], [false, false])
+  })
+
+  test('forgets an instance as soon as it is deleted here', async () => {
+    await using service = await startBeside({}, { clock: new ManualClock() })
+    const names = async () => namesOf(((await service.get('/api/health')).body as Health).instances)
+    assert.deepEqual(await names(), ['mine', 'theirs'])
+    assert.equal((await service.request('DELETE', '/api/instances/mine')).status, 200)
+    assert.deepEqual(await names(), ['theirs'])
+  })
+})
+
+test('a balancer learns from GET /api/ready, without a token, where requests go', async () => {
+  let trouble: ReturnType<NodeView['trouble']> = null
+  await using service = await startBeside({ trouble: () => trouble })
+  const ask = async () => {
+    const { status, body } = await service.request('GET', '/api/ready', { token: null })
+    return [status, body]
+  }
+  assert.deepEqual(await ask(), [200, { status: 'ready' }])
+  for (const reason of ['draining', 'cut_off'] as const) {
+    trouble = reason
+    assert.deepEqual(await ask(), [503, { status: reason }])
+    // Requests that come all the same are served.
+    assert.equal((await service.get('/api/instances')).status, 200)
+  }
+})

@@ -1,0 +1,58 @@
+// Says which process of a stage holds an instance, from what is stored: the assignments of nodes, or the lease.
+
+import pg from 'pg'
+import type { StageNode } from './stage-node.ts'
+
+type Row = Record<string, string | null>
+
+export class Owners {
+  readonly #url: string
+
+  /** `url` leads to the database without a relay. */
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  /** Whether nodes run, to which instances are assigned. Otherwise one process holds the lease, and the others stand by. */
+  async hasNodes(): Promise<boolean> {
+    const [table] = await this.#ask(`SELECT to_regclass('nodes') AS found`)
+    return table?.['found'] != null && (await this.#ask(`SELECT id FROM nodes LIMIT 1`)).length > 0
+  }
+
+  async ownerOf(instance: string, nodes: readonly StageNode[]): Promise<StageNode | undefined> {
+    return (await this.hasNodes()) ? this.#assigned(instance, nodes) : this.#leaseHolder(nodes)
+  }
+
+  /** The node that places instances: the living one with the smallest id, or the process that holds the lease. */
+  async placingNode(nodes: readonly StageNode[]): Promise<StageNode | undefined> {
+    if (!(await this.hasNodes())) return this.#leaseHolder(nodes)
+    const [row] = await this.#ask(`SELECT address FROM nodes WHERE state <> 'dead' ORDER BY id LIMIT 1`)
+    return nodes.find(({ address }) => address === row?.['address'])
+  }
+
+  async #assigned(instance: string, nodes: readonly StageNode[]): Promise<StageNode | undefined> {
+    const [row] = await this.#ask(
+      `SELECT n.address FROM assignments a JOIN nodes n ON n.id = a.node WHERE a.instance = $1`,
+      [instance],
+    )
+    return nodes.find(({ address }) => address === row?.['address'])
+  }
+
+  async #leaseHolder(nodes: readonly StageNode[]): Promise<StageNode | undefined> {
+    const [row] = await this.#ask(
+      `SELECT owner FROM lease WHERE expires_at > extract(epoch FROM clock_timestamp()) * 1000`,
+    )
+    return nodes.find(({ process: { pid } }) => row?.['owner']?.includes(`pid ${pid} `))
+  }
+
+  /** A connection for each question: the server may have crashed since the last one. */
+  async #ask(sql: string, values: readonly string[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.#url })
+    await client.connect()
+    try {
+      return (await client.query<Row>(sql, [...values])).rows
+    } finally {
+      await client.end()
+    }
+  }
+}

@@ -1,0 +1,20 @@
+// The holds of a process that has taken the lease of a fresh database.
+
+import type { InstanceName } from '../../src/core/ids.ts'
+import type { Hold, Holds, NodeHold } from '../../src/core/nodes/hold.ts'
+
+/** The first owner of a database has the epoch 1. */
+export function holdOf(instance: InstanceName, epoch = 1): Hold {
+  return { instance, ...nodeHold(epoch) }
+}
+
+export function nodeHold(epoch = 1): NodeHold {
+  return { node: 'test', epoch }
+}
+
+/** For a process whose epoch changes. */
+export function holdsAt(epoch: () => number): Holds {
+  return { holdOf: (instance) => holdOf(instance, epoch()), nodeHold: () => nodeHold(epoch()) }
+}
+
+export const holds = holdsAt(() => 1)

