@@ -154,6 +154,18 @@ describe('a migration beside which earlier builds cannot run', { skip: withoutPo
     await hear(opened.database, 'a')
   })
 
+  test('leaves the lease of a database with nodes alone, and does not wait for it', async () => {
+    await using opened = await newDatabase('postgres')
+    await using bystander = await Bystander.connect(opened.location)
+    await new LeaseStore(opened.database).retire()
+    const lease = () => bystander.query('SELECT owner, epoch, expires_at FROM lease')
+    const before = await lease()
+    const logs = new RecordedLog()
+    await migratePostgres(urlOf(opened), incompatible, { log: logs.log })
+    assert.deepEqual(await lease(), before)
+    assert.deepEqual(logs.withMessage('a migration waits'), [])
+  })
+
   test('waits for nodes that beat, and fences one that stood still', async () => {
     await using place = await newLocation('postgres')
     const postgres = [

@@ -5,9 +5,15 @@ import type { NamedProcess } from '../migrations/older-processes.ts'
 
 const now = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)'
 
+// In a database with nodes the lease belongs to no process, and no earlier build must get it again: `LeaseStore.retire`.
+const isOfProcess = "owner <> 'nodes'"
+
 // Each table exists only from its migration on.
 const named = [
-  { table: 'lease', sql: `SELECT owner AS name, expires_at AS sign FROM lease WHERE expires_at > ${now}` },
+  {
+    table: 'lease',
+    sql: `SELECT owner AS name, expires_at AS sign FROM lease WHERE ${isOfProcess} AND expires_at > ${now}`,
+  },
   { table: 'nodes', sql: "SELECT name || ' (' || id || ')' AS name, beat AS sign FROM nodes WHERE state <> 'dead'" },
 ]
 
@@ -15,7 +21,7 @@ const named = [
 // lease against FOR UPDATE, not against the change of its epoch.
 const endings = [
   { table: 'lease', sql: 'SELECT epoch FROM lease FOR UPDATE' },
-  { table: 'lease', sql: 'UPDATE lease SET epoch = epoch + 1, expires_at = 0' },
+  { table: 'lease', sql: `UPDATE lease SET epoch = epoch + 1, expires_at = 0 WHERE ${isOfProcess}` },
   { table: 'assignments', sql: "UPDATE assignments SET epoch = nextval('assignment_epoch')" },
 ]
 
