@@ -33,9 +33,10 @@ test('QR codes are renewed within the pairing window, and the client gives up af
 })
 
 test('an old QR code cannot be scanned, its successor can', async () => {
-  await using network = await SimNetwork.start({ qrRotationMs: 50 })
+  // The second code is shown when the first one is over, and is valid for a second more.
+  await using network = await SimNetwork.start({ qrRotationMs: 1000 })
   const phone = network.account({ phone: '5511999990001' })
-  await using client = new TestClient(network, memoryAuth(), { qrTimeout: 170 })
+  await using client = new TestClient(network, memoryAuth(), { qrTimeout: 3100 })
   const first = await client.qr()
   const isNext = (data: { qr?: string }): boolean => data.qr !== undefined && data.qr !== first
   const { qr: second = '' } = await client.event('connection.update', 'the next QR code', isNext)
