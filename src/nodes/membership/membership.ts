@@ -35,7 +35,7 @@ import type { Span } from './node-watch.ts'
 export type MembershipState = 'standby' | 'active' | 'uncertain' | 'isolated' | 'draining' | 'released'
 
 /** What the rest of the service hears of the database and the node. */
-export type MembershipListener = {
+type MembershipListener = {
   /** A tenant or the settings of an instance changed at any node. */
   onSettings: () => void
   /** The database was set back: it lacks what it had confirmed. */
