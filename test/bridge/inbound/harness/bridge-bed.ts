@@ -27,6 +27,8 @@ import { sampleInstanceColumns } from '../../../harness/samples.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
+import { NotHeldError } from '../../../../src/core/nodes/hold.ts'
+import type { Holds } from '../../../../src/core/nodes/hold.ts'
 import { holdsAt } from '../../../harness/holds.ts'
 
 export const desk: Destination = {
@@ -62,6 +64,8 @@ export class BridgeBed {
   readonly #owned: AsyncDisposableStack
   readonly #nextId: () => string
   #epoch = 1
+  /** Instances that another process holds by now. */
+  readonly lost = new Set<string>()
 
   private constructor(database: Database, owned: AsyncDisposableStack, options: Options) {
     this.database = database
@@ -183,6 +187,17 @@ export class BridgeBed {
     await this.#owned.disposeAsync()
   }
 
+  #holds(): Holds {
+    const { holdOf, nodeHold } = holdsAt(() => this.#epoch)
+    return {
+      holdOf: (instance) => {
+        if (this.lost.has(instance)) throw new NotHeldError(instance)
+        return holdOf(instance)
+      },
+      nodeHold,
+    }
+  }
+
   #config(): Config {
     return loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment })
   }
@@ -206,7 +221,7 @@ export class BridgeBed {
       clock,
       log: this.logs.log,
       database,
-      holds: holdsAt(() => this.#epoch),
+      holds: this.#holds(),
       instances: { find, list: () => [] },
       network: {
         download: (_instance, file, signal) => this.download(file, signal),
