@@ -27,9 +27,7 @@ import { sampleInstanceColumns } from '../../../harness/samples.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
-import { NotHeldError } from '../../../../src/core/nodes/hold.ts'
-import type { Holds } from '../../../../src/core/nodes/hold.ts'
-import { holdsAt } from '../../../harness/holds.ts'
+import { holdsAt, holdsWithout } from '../../../harness/holds.ts'
 
 export const desk: Destination = {
   key: 'http://desk|1|1',
@@ -187,17 +185,6 @@ export class BridgeBed {
     await this.#owned.disposeAsync()
   }
 
-  #holds(): Holds {
-    const { holdOf, nodeHold } = holdsAt(() => this.#epoch)
-    return {
-      holdOf: (instance) => {
-        if (this.lost.has(instance)) throw new NotHeldError(instance)
-        return holdOf(instance)
-      },
-      nodeHold,
-    }
-  }
-
   #config(): Config {
     return loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment })
   }
@@ -221,7 +208,10 @@ export class BridgeBed {
       clock,
       log: this.logs.log,
       database,
-      holds: this.#holds(),
+      holds: holdsWithout(
+        this.lost,
+        holdsAt(() => this.#epoch),
+      ),
       instances: { find, list: () => [] },
       network: {
         download: (_instance, file, signal) => this.download(file, signal),
