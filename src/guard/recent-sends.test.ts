@@ -9,7 +9,7 @@ import { RecentSends } from './recent-sends.ts'
 const second = 1000
 const own = '5511999990001@s.whatsapp.net'
 
-function setUp(sends: readonly Omit<RecentSend, 'settledAt'>[], agoMs: number) {
+function setUp(sends: readonly Omit<RecentSend, 'settledAt'>[], agoMs: number, linkedAgoMs = Infinity) {
   const clock = new ManualClock()
   const limits = { of: () => ({ perMinute: 2, warmup: null }) }
   const pace = new Pace({ limits, drainPerSecond: 0, clock, random: () => 0.5 })
@@ -20,7 +20,8 @@ function setUp(sends: readonly Omit<RecentSend, 'settledAt'>[], agoMs: number) {
     const settledAt = clock.now() - agoMs
     return Promise.resolve(settledAt < at ? [] : sends.map((send) => ({ ...send, settledAt })))
   }
-  const recent = new RecentSends({ store: { since }, pace, banRisk, ownJid: () => own, clock })
+  const linkedSince = () => clock.now() - linkedAgoMs
+  const recent = new RecentSends({ store: { since }, pace, banRisk, ownJid: () => own, linkedSince, clock })
   return { clock, pace, banRisk, recent, reads: () => reads }
 }
 
@@ -56,4 +57,10 @@ test('accounts that are taken together share one reading, and older messages do 
   await Promise.all(['a', 'b', 'c'].map((name) => recent.take(name)))
   assert.equal(reads(), 1)
   assert.deepEqual(banRisk.instances(), [])
+})
+
+test('messages of a deleted instance do not count for a new one of the same name', async () => {
+  const { banRisk, pace, recent } = setUp([send('a'), send('a')], 10 * second, 5 * second)
+  await recent.take('a')
+  assert.deepEqual([pace.isExhausted('a'), banRisk.instances()], [false, []])
 })

@@ -20,6 +20,8 @@ type Deps = {
   banRisk: Pick<BanRisk, 'restore'>
   /** Messages to the own phone are no risk. */
   ownJid: (instance: InstanceName) => Jid | null
+  /** Messages from before that time were sent by another account: a deleted instance may have had the same name. */
+  linkedSince: (instance: InstanceName) => number
   clock: Clock
 }
 
@@ -35,8 +37,9 @@ export class RecentSends implements PerInstance {
   }
 
   async take(instance: InstanceName): Promise<void> {
-    const { pace, banRisk, ownJid, clock } = this.#deps
-    const sends = (await this.#reading.find())?.get(instance) ?? []
+    const { pace, banRisk, ownJid, linkedSince, clock } = this.#deps
+    const since = linkedSince(instance)
+    const sends = (await this.#reading.find())?.get(instance)?.filter(({ settledAt }) => settledAt >= since) ?? []
     const parts = sends.flatMap((send) => partsOf(send, clock.monotonic() - Math.max(0, clock.now() - send.settledAt)))
     const own = ownJid(instance)
     pace.restore(

@@ -1,6 +1,7 @@
 // The holds of a process that has taken the lease of a fresh database.
 
 import type { InstanceName } from '../../src/core/ids.ts'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import type { Hold, Holds, NodeHold } from '../../src/core/nodes/hold.ts'
 
 /** The first owner of a database has the epoch 1. */
@@ -18,3 +19,14 @@ export function holdsAt(epoch: () => number): Holds {
 }
 
 export const holds = holdsAt(() => 1)
+
+/** For a process that has lost some instances to another one. */
+export function holdsWithout(lost: ReadonlySet<InstanceName>, all = holds): Holds {
+  return {
+    ...all,
+    holdOf: (instance) => {
+      if (lost.has(instance)) throw new NotHeldError(instance)
+      return all.holdOf(instance)
+    },
+  }
+}

@@ -78,6 +78,25 @@ test('a write that failed for a lock is not made later', { skip: withoutPostgres
   assert.equal((await usage.totals()).messages_in, 1)
 })
 
+test('of two writes that wait for each other, one is undone and made again', { skip: withoutPostgres }, async () => {
+  await using opened = await newDatabase('postgres')
+  const { database, location } = opened
+  await using bystander = await Bystander.connect(location)
+  const usage = new UsageStore(database)
+  for (const instance of ['a', 'b']) await usage.add(usageBatch([{ ...usageRow, instance }]))
+  const wait = { sql: 'SELECT 1 FROM first_callbacks', parameters: [] }
+  const count = (instance: string) => ({
+    sql: 'UPDATE usage SET messages_in = messages_in + 1 WHERE instance = $1',
+    parameters: [instance],
+  })
+  await bystander.lock('first_callbacks')
+  const written = [database.write(count('a'), wait, count('b')), database.write(count('b'), wait, count('a'))]
+  await bystander.blocked(2)
+  await bystander.unlock()
+  await Promise.all(written)
+  assert.equal((await usage.totals()).messages_in, 6)
+})
+
 test('lease and ping answer while every connection for requests is busy', { skip: withoutPostgres }, async () => {
   await using opened = await newDatabase('postgres')
   const { database, location } = opened

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { RestrictionStore } from '../../src/storage/stores/accounts/restriction-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
@@ -28,8 +29,8 @@ for (const engine of engines) {
         struckAt: 1,
       })
       const late = new RestrictionStore(opened.database, (instance) => holdOf(instance, epoch - 1))
-      await assert.rejects(late.save('a', { until: 30, struckAt: 3 }), { failure: 'expectation' })
-      await assert.rejects(late.remove('a'), { failure: 'expectation' })
+      await assert.rejects(late.save('a', { until: 30, struckAt: 3 }), NotHeldError)
+      await assert.rejects(late.remove('a'), NotHeldError)
       assert.deepEqual(await late.find('a'), { until: 10, struckAt: 1 })
     })
   })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { FirstCallbackStore } from '../../src/storage/stores/messages/first-callback-store.ts'
 import type { NewOutboxRow, OutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
@@ -32,12 +33,21 @@ for (const engine of engines) {
       ),
       new OutboxTransitions(database, (instance) => holdOf(instance, epoch)),
     ]
-    const shown = new ShownStore(database, (instance) => holdOf(instance, epoch))
+    const lost = new Set<string>()
+    const hooks = { beforeWrite: (): void => undefined }
+    const shown = new ShownStore(database, (instance) => {
+      hooks.beforeWrite()
+      if (lost.has(instance)) throw new NotHeldError(instance)
+      return holdOf(instance, epoch)
+    })
     const first = new FirstCallbackStore(database, () => nodeHold(epoch))
     const stored = async (id: string): Promise<OutboxRow> => (await outbox.find(id)) ?? assert.fail(`no row ${id}`)
     const dueIds = async (now: number) => (await shown.due(now, 10)).map(({ id }) => id)
     const owned = stack.move()
-    return { outbox, transitions, shown, first, stored, dueIds, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    return {
+      ...{ outbox, transitions, shown, first, stored, dueIds, lost, hooks },
+      [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    }
   }
 
   describe(`what the helpdesk shows, on ${engine}`, () => {
@@ -58,6 +68,40 @@ for (const engine of engines) {
       await shown.planUnsure({ after: 0, before: 5000 }, 12_000)
       assert.deepEqual([await dueIds(11_999), await dueIds(12_000)], [[], ['unanswered']])
     })
+
+    test('an instance that is lost does not keep the rows of others from being noted', async () => {
+      await using stage = await setUp()
+      const { outbox, shown, stored, lost } = stage
+      for (const [id, instance] of [
+        ['a', 'shop'],
+        ['b', 'lost'],
+        ['c', 'desk'],
+      ] as const) {
+        await outbox.enqueue(sampleRow(id, { instance }), null)
+      }
+      lost.add('lost')
+      await assert.rejects(shown.noteAnswers(['a', 'b', 'c']), NotHeldError)
+      const all = await Promise.all(['a', 'b', 'c'].map(stored))
+      assert.deepEqual(
+        all.map(({ shown }) => shown),
+        ['sent', 'unsure', 'sent'],
+      )
+    })
+
+    // PostgreSQL does not say which of two writes at once comes first.
+    if (engine === 'sqlite') {
+      test('a look that was planned since the unsure rows were read stays', async () => {
+        await using stage = await setUp()
+        const { outbox, shown, stored, hooks } = stage
+        await outbox.enqueue(sampleRow('a'), null)
+        hooks.beforeWrite = () => {
+          hooks.beforeWrite = () => undefined
+          void shown.planLook('shop', 'a', 40_000)
+        }
+        await shown.planUnsure({ after: 0, before: 5000 }, 12_000)
+        assert.equal((await stored('a')).lookAt, 40_000)
+      })
+    }
 
     test('an answer does not replace what a look has found', async () => {
       await using stage = await setUp()

@@ -109,7 +109,12 @@ type Parts = ReturnType<typeof createParts>['parts']
 
 function createRecentSends({ clock }: OutboundDeps, { stores, sending, accounts }: Parts): RecentSends {
   const { pace, banRisk } = sending
-  return new RecentSends({ store: stores.recentSends, pace, banRisk, ownJid: (name) => accounts.ownJid(name), clock })
+  const linkedSince = (name: InstanceName) => {
+    const record = accounts.recordOf(name)
+    return record?.linkedAt ?? record?.createdAt ?? 0
+  }
+  const ownJid = (name: InstanceName) => accounts.ownJid(name)
+  return new RecentSends({ store: stores.recentSends, pace, banRisk, ownJid, linkedSince, clock })
 }
 
 function createParts(deps: OutboundDeps) {

@@ -2,6 +2,7 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import type { MediaContent } from '../../core/message.ts'
+import { unlessLost } from '../../core/nodes/hold.ts'
 import type { HoldOf } from '../../core/nodes/hold.ts'
 import { doubledMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -57,9 +58,9 @@ export class LateFiles {
     }
   }
 
-  /** One after the other. Other instances do not wait for these files. */
+  /** One after the other. Other instances do not wait for these files, and a lost instance does not stop them. */
   async #tryAll(rows: readonly LateFileRow[]): Promise<void> {
-    for (const row of rows) if (!this.#stopping.signal.aborted) await this.#try(row)
+    for (const row of rows) if (!this.#stopping.signal.aborted) await unlessLost(this.#try(row))
   }
 
   [Symbol.dispose](): void {

@@ -17,6 +17,15 @@ export type HoldOf = (instance: InstanceName) => Hold
 /** The rights of this process. */
 export type Holds = { holdOf: HoldOf; nodeHold: () => NodeHold }
 
+/** Leaves out work for instances that this node has lost: it is the work of their holders now. */
+export async function unlessLost(work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!(error instanceof NotHeldError)) throw error
+  }
+}
+
 export class NotHeldError extends Error {
   constructor(instance: InstanceName) {
     super(`this node does not hold the instance ${JSON.stringify(instance)}`)

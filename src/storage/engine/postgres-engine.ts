@@ -53,11 +53,8 @@ export class PostgresEngine implements Engine {
 
   async write(statements: readonly Statement[]): Promise<StatementResult[]> {
     const queries = statements.map((statement) => this.#toQuery(statement))
-    const [first, ...rest] = queries
     try {
-      // A single statement is a transaction by itself.
-      const isAlone = first !== undefined && rest.length === 0
-      const results = isAlone ? [await runSql(this.#pool, first)] : await this.#transactAgain(queries)
+      const results = await this.#runAgain(queries)
       return results.map(({ rows, rowCount }, index) => ({ rows, changes: statements[index]?.expect ?? rowCount ?? 0 }))
     } catch (cause) {
       throw asFailed(cause)
@@ -77,10 +74,13 @@ export class PostgresEngine implements Engine {
     await this.#pool.end()
   }
 
-  /** The server ends the transaction of a process that stood still. Nothing of it was done, so it is repeated. */
-  async #transactAgain(queries: readonly Query[]): Promise<QueryResult<Row>[]> {
+  /** The server undoes the transaction of a process that stood still, and one of two that wait for each other: it is repeated. */
+  async #runAgain(queries: readonly Query[]): Promise<QueryResult<Row>[]> {
+    const [first, ...rest] = queries
     for (let attempts = 1; ; attempts++) {
       try {
+        // A single statement is a transaction by itself.
+        if (first && rest.length === 0) return [await runSql(this.#pool, first)]
         return await transact(this.#pool, queries)
       } catch (cause) {
         const isUndone = cause instanceof StorageError && cause.failure === 'undone'

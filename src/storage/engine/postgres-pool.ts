@@ -15,6 +15,8 @@ const int8 = 20
 // The server ends such a transaction long before the lease of 5 s is over.
 const idleInTransactionMs = 1500
 const idleInTransaction = '25P03'
+/** The server has undone the whole transaction. In the last two cases it waited in a circle, or met a change of another one. */
+const undoneStates = new Set([idleInTransaction, '40P01', '40001'])
 
 export function connectionOptions(url: string) {
   const types = new pg.TypeOverrides()
@@ -114,7 +116,7 @@ function toStorageError(cause: unknown): StorageError {
   if (cause instanceof TypeError || cause instanceof RangeError) return new StorageError('failed', message, { cause })
   const state = cause instanceof pg.DatabaseError ? (cause.code ?? '') : ''
   if (state === unexpectedRows) return new StorageError('expectation', message, { cause })
-  if (state === idleInTransaction) return new StorageError('undone', message, { cause })
+  if (undoneStates.has(state)) return new StorageError('undone', message, { cause })
   if (state.startsWith('23')) return new StorageError('constraint', message, { cause })
   return new StorageError(/^(22|42|54|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })
 }

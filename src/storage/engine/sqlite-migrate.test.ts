@@ -93,6 +93,18 @@ test('an owner that stood still is waited for until it has given no sign for six
   assert.equal(leaseNow()?.['epoch'], 5)
 })
 
+test('a migration that concerns only PostgreSQL waits for no earlier build', () => {
+  const { database, known, leaseNow } = besideAnOwner()
+  const before = { ...leaseNow() }
+  const pause = () => assert.fail('it waits')
+  migrateSqlite(
+    database,
+    known.map((migration) => (migration.besides ? migration : { ...migration, sqlite: [] })),
+    { monotonic: () => 0, pause },
+  )
+  assert.deepEqual({ ...leaseNow() }, before)
+})
+
 test('the table of an earlier build learns which migrations it was possible to run beside', () => {
   const database = new DatabaseSync(':memory:')
   database.exec(

@@ -53,7 +53,7 @@ function migrateInOne(
   try {
     prepareVersions(database)
     const pending = pendingMigrations(appliedTo(database), known)
-    const mayGoOn = pending.every(({ besides }) => besides) || running(olderProcesses(database)).length === 0
+    const mayGoOn = pending.every(letsOthersGoOn) || running(olderProcesses(database)).length === 0
     if (mayGoOn) for (const migration of pending) migrate(database, migration)
     database.exec(mayGoOn ? 'COMMIT' : 'ROLLBACK')
     return mayGoOn
@@ -69,9 +69,16 @@ function prepareVersions(database: DatabaseSync): void {
   if (!columns.some(({ name }) => name === 'besides')) database.exec(versionColumn)
 }
 
-function migrate(database: DatabaseSync, { version, name, besides, sqlite }: Migration): void {
+/** A migration that concerns only PostgreSQL changes nothing here, so an earlier build need not end for it. */
+function letsOthersGoOn({ besides, sqlite }: Migration): boolean {
+  return besides || sqlite.length === 0
+}
+
+function migrate(database: DatabaseSync, migration: Migration): void {
+  const { version, name, besides, sqlite } = migration
   // The writes of an earlier build that stood still are refused from now on.
-  if (!besides && hasTable(database, 'lease')) database.exec('UPDATE lease SET epoch = epoch + 1, expires_at = 0')
+  if (!letsOthersGoOn(migration) && hasTable(database, 'lease'))
+    database.exec('UPDATE lease SET epoch = epoch + 1, expires_at = 0')
   for (const statement of sqlite) database.exec(statement)
   database
     .prepare('INSERT INTO schema_version (version, name, applied_at, besides) VALUES (?, ?, ?, ?)')

@@ -1,11 +1,14 @@
 // The first step of a write that only the holder may do. This file alone knows how the right to write is stored.
 
+import type { Compilable } from 'kysely'
 import { NotHeldError } from '../../core/nodes/hold.ts'
 import type { Hold, NodeHold } from '../../core/nodes/hold.ts'
 import type { Database } from '../database.ts'
 import { StorageError, toStatement } from '../engine/statement.ts'
 import type { Statement } from '../engine/statement.ts'
 import { leaseName } from './lease-store.ts'
+
+export type Step = Compilable | Statement
 
 /** A stale hold undoes the whole write. */
 export type Fence = (hold: Hold | NodeHold) => Statement
@@ -19,12 +22,26 @@ export function createFence({ query, engine }: Database): Fence {
 }
 
 /**
- * Rejects with a `NotHeldError` when the hold is stale. For the time after a write whose expectation failed: it may have been
- * the fence.
+ * Rejects with a `NotHeldError` when the hold is stale. So a failed expectation is always one of the steps, and callers can tell
+ * a refused instance from every other failure.
  */
-export async function assertHeld(database: Database, hold: Hold): Promise<void> {
+export async function writeHeld(
+  database: Database,
+  fence: Fence,
+  hold: Hold,
+  ...steps: readonly Step[]
+): Promise<number[]> {
   try {
-    await database.write(createFence(database)(hold))
+    return await database.write(fence(hold), ...steps)
+  } catch (error) {
+    if (isUnexpected(error)) await assertHeld(database, fence, hold)
+    throw error
+  }
+}
+
+async function assertHeld(database: Database, fence: Fence, hold: Hold): Promise<void> {
+  try {
+    await database.write(fence(hold))
   } catch (error) {
     throw isUnexpected(error) ? new NotHeldError(hold.instance) : error
   }

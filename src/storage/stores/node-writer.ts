@@ -4,8 +4,7 @@ import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Database } from '../database.ts'
 import { deleteInBatches } from './delete-in-batches.ts'
 import { createFence } from './fence.ts'
-import type { Fence } from './fence.ts'
-import type { Step } from './fenced-writer.ts'
+import type { Fence, Step } from './fence.ts'
 
 export class NodeWriter {
   readonly #database: Database

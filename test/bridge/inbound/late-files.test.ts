@@ -68,6 +68,22 @@ describe('a file that', () => {
     await looked
   })
 
+  test('comes late does not wait for those of an instance that another process holds', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    for (const name of ['a', 'b']) await bed.receive(message(photo()), name)
+    await bed.postedWithin(2, 40_000)
+    await bed.receive(message(photo({ caption: 'another' })), 'b')
+    await bed.postedWithin(3, 40_000)
+    await bed.settle()
+    bed.lost.add('a')
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    await bed.pass(6 * 60_000)
+    await tryLateFiles(bed)
+    assert.equal(bed.helpdesk.messages.length, 5)
+    assert.deepEqual(bed.logs.withMessage('worker run failed'), [])
+  })
+
   test('comes late is looked for again only after storage has answered', async () => {
     await using bed = await BridgeBed.open()
     bed.download = () => Promise.reject(new FileError(false, 'not there'))

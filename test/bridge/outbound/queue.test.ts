@@ -101,6 +101,22 @@ test('a message that waited for 5 minutes expires: the helpdesk, the subscribers
   assert.ok((await auditOf(bed)).includes('outbox.expire'))
 })
 
+test('messages expire also when another process holds one of the instances by now', async () => {
+  await using bed = await OutboundBed.open({ accounts: 3 })
+  for (const [n, name] of bed.accounts.names.entries()) {
+    bed.disconnect(name)
+    assert.equal((await bed.post(bed.callback(100 + n, 'too late'), { instance: name })).status, 202)
+  }
+  bed.process.lost.add('n1')
+  await bed.pass(300_000)
+  await bed.process.worker('outbox-expire').tick()
+  const counts = await Promise.all(bed.accounts.names.map((name) => bed.outbox(name)))
+  assert.deepEqual(
+    counts.map(({ expired }) => expired),
+    [1, 0, 1],
+  )
+})
+
 test('a message does not expire while its account is logged in and still receives its backlog', async () => {
   await using bed = await OutboundBed.open()
   await queue(bed, ['written before'])

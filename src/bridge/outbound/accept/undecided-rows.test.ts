@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { NotHeldError } from '../../../core/nodes/hold.ts'
 import { silentLog } from '../../../../test/harness/logs.ts'
 import { ManualClock } from '../../../../test/harness/manual-clock.ts'
 import { UndecidedRows } from './undecided-rows.ts'
@@ -49,6 +50,20 @@ test('a commit that becomes visible late is found; after a minute there is none'
   await undecided.run()
   await undecided.run()
   assert.deepEqual(asked, ['late', 'late', 'never', 'never'])
+})
+
+test('the row of an instance that another node holds is tried for a minute, and then left to that node', async () => {
+  const refusals = Array.from({ length: 3 }, () => new NotHeldError('shop'))
+  const { undecided, asked, clock } = setUp(...refusals)
+  await undecided.refuse({ id: 'x', instance: 'shop' })
+  await clock.advance(59_000)
+  await undecided.run()
+  assert.ok(undecided.has('x'), 'this node may get the instance back')
+  await clock.advance(1000)
+  await undecided.run()
+  assert.ok(!undecided.has('x'))
+  await undecided.run()
+  assert.deepEqual(asked, ['x', 'x', 'x'])
 })
 
 test('a repeat of what was refused takes it back first; one of what was accepted does not', async () => {

@@ -2,6 +2,7 @@
 // sent, even if the database stored it after all. Such a row is withdrawn as soon as the database allows it.
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
+import { NotHeldError } from '../../../core/nodes/hold.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -76,11 +77,16 @@ export class UndecidedRows {
     const { id } = row
     try {
       const isWithdrawn = await this.#withdraw(row)
-      const isOver = this.#deps.clock.monotonic() >= (this.#refused.get(id)?.until ?? 0)
-      if (isWithdrawn || isOver) this.#refused.delete(id)
+      if (isWithdrawn || this.#isOver(id)) this.#refused.delete(id)
     } catch (err) {
+      // The process may get the instance back. After that time the row is left to the holder of the instance.
+      if (err instanceof NotHeldError && this.#isOver(id)) this.#refused.delete(id)
       this.#deps.log.error({ err, queue_id: id }, 'a refused message that may be stored could not be taken back yet')
     }
+  }
+
+  #isOver(id: RowId): boolean {
+    return this.#deps.clock.monotonic() >= (this.#refused.get(id)?.until ?? 0)
   }
 
   #withdraw({ id, instance }: RefusedRow): Promise<boolean> {

@@ -2,6 +2,7 @@
 // so accepting a message needs no second commit, and a crash leaves every row unsure whose answer may not have arrived.
 
 import type { RowId } from '../../../core/ids.ts'
+import { unlessLost } from '../../../core/nodes/hold.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ShownStore } from '../../../storage/stores/messages/shown-store.ts'
 
@@ -31,7 +32,8 @@ export class GivenAnswers {
     const now = clock.monotonic()
     const ripe = [...this.#given].filter(([, since]) => now - since >= contradictedMs).map(([id]) => id)
     if (ripe.length === 0) return
-    await store.noteAnswers(ripe)
+    // The row of a lost instance stays unsure, and its holder looks at it.
+    await unlessLost(store.noteAnswers(ripe))
     for (const id of ripe) this.#given.delete(id)
   }
 }

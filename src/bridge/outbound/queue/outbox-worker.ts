@@ -5,6 +5,7 @@ import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
+import { unlessLost } from '../../../core/nodes/hold.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Acquired, Pace } from '../../../guard/pace.ts'
@@ -170,22 +171,26 @@ export class OutboxWorker implements PerInstance {
       this.connectionChanged(instance)
     }
     for (const [instance, count] of await this.#deps.outbox.countPending()) {
-      if (this.#queues.size(instance) !== count) await this.#takeUp(instance)
+      if (this.#queues.size(instance) !== count) await unlessLost(this.#takeUp(instance))
     }
   }
 
   async expire(): Promise<void> {
-    const { outbox, transitions, clock, accounts } = this.#deps
+    const { outbox, accounts } = this.#deps
     for (const instance of (await outbox.countPending()).keys()) {
       // The rows of another node's instance are its own business.
-      if (!accounts.isHere(instance)) continue
-      const readiness = accounts.readinessOf(instance)
-      // A row that was stored while the connection was lost may not wait yet.
-      if (readiness === 'away') await transitions.startWaiting(instance, clock.now())
-      await this.#expireDue(instance)
-      // A row that was stored since the login has a time limit, which must not run.
-      if (readiness === 'receiving') await transitions.stopWaiting(instance, clock.now())
+      if (accounts.isHere(instance)) await unlessLost(this.#expireOf(instance))
     }
+  }
+
+  async #expireOf(instance: InstanceName): Promise<void> {
+    const { transitions, clock, accounts } = this.#deps
+    const readiness = accounts.readinessOf(instance)
+    // A row that was stored while the connection was lost may not wait yet.
+    if (readiness === 'away') await transitions.startWaiting(instance, clock.now())
+    await this.#expireDue(instance)
+    // A row that was stored since the login has a time limit, which must not run.
+    if (readiness === 'receiving') await transitions.stopWaiting(instance, clock.now())
   }
 
   /** The instance is deleted: its rows fail. */

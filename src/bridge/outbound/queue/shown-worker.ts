@@ -2,6 +2,7 @@
 // worker asks the helpdesk what it shows, and does what the table in core/shown.ts says.
 
 import type { DestinationKey, RowId } from '../../../core/ids.ts'
+import { unlessLost } from '../../../core/nodes/hold.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { KeyedLimits } from '../../../lib/queues/keyed-limits.ts'
@@ -67,10 +68,10 @@ export class ShownWorker {
     const { store, answers, isUndecided, isNeedless, clock } = this.#deps
     await answers.flush()
     const now = clock.now()
-    await store.planUnsure({ after: now - lookedForMs, before: now - unsureMs }, now)
+    await unlessLost(store.planUnsure({ after: now - lookedForMs, before: now - unsureMs }, now))
     const due = await store.due(clock.now(), batchSize)
     const { needless = [], needed = [] } = Object.groupBy(due, (look) => (isNeedless(look) ? 'needless' : 'needed'))
-    await store.endLooks(needless)
+    await unlessLost(store.endLooks(needless))
     // After a burst of receipts most looks are needless. They do not delay the others.
     if (needless.length > 0) this.#isWoken = true
     for (const look of needed) {

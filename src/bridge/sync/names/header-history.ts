@@ -3,6 +3,7 @@
 
 import type { ChatId, InstanceName, NetworkMessageId } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
+import { unlessLost } from '../../../core/nodes/hold.ts'
 import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { HeaderOwner, HeaderStore } from '../../../storage/stores/messages/header-store.ts'
@@ -76,13 +77,18 @@ export class StoredHeaderHistory implements HeaderHistory, PerInstance {
   }
 
   async prune(): Promise<void> {
-    const { store, limits, holdOf, nodeHold, clock } = this.#deps
+    const { store, limits, nodeHold, clock } = this.#deps
     const before = clock.now() - limits.ttlMs
     while ((await store.prune(nodeHold(), before, batchSize)) === batchSize);
     for (const [key, owner] of this.#grown) {
-      while ((await store.trim(holdOf(owner.instance), owner, limits.perSender, batchSize)) === batchSize);
+      await unlessLost(this.#trim(owner))
       this.#grown.delete(key)
     }
+  }
+
+  async #trim(owner: HeaderOwner): Promise<void> {
+    const { store, limits, holdOf } = this.#deps
+    while ((await store.trim(holdOf(owner.instance), owner, limits.perSender, batchSize)) === batchSize);
   }
 
   leave(instance: InstanceName): void {

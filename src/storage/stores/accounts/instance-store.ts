@@ -10,9 +10,8 @@ import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
 import { jobRemovals } from '../jobs/job-store.ts'
-import { assertHeld, createFence, isUnexpected } from '../fence.ts'
-import type { Fence } from '../fence.ts'
-import type { Step } from '../fenced-writer.ts'
+import { createFence, writeHeld } from '../fence.ts'
+import type { Fence, Step } from '../fence.ts'
 import { pendingLogoutInserts } from './pending-logout-store.ts'
 import type { PendingLogout } from './pending-logout-store.ts'
 import { dropSessionRows } from './session-key-store.ts'
@@ -92,12 +91,7 @@ export class InstanceStore {
 
   /** Rejects with a `NotHeldError` when the hold is stale: the caller repeats any other failure. */
   async #writeRecord(hold: Hold, ...steps: readonly Step[]): Promise<void> {
-    try {
-      await this.#database.write(this.#fence(hold), ...steps)
-    } catch (error) {
-      if (isUnexpected(error)) await assertHeld(this.#database, hold)
-      throw error
-    }
+    await writeHeld(this.#database, this.#fence, hold, ...steps)
   }
 
   /** Another number is linked: the history of the number before must not be imported as its own. */

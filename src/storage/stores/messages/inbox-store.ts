@@ -9,7 +9,7 @@ import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
-import { assertHeld, createFence, isUnexpected } from '../fence.ts'
+import { createFence, isUnexpected, writeHeld } from '../fence.ts'
 import type { Fence } from '../fence.ts'
 import { inboxSecrets } from '../../schema/messages.ts'
 import type { InboxTable } from '../../schema/messages.ts'
@@ -184,12 +184,10 @@ export class InboxStore {
       .where('instance', '=', hold.instance)
       .where('state', '=', 'parked')
     try {
-      await this.#database.write(this.#fence(hold), toStatement(removal, 1))
+      await writeHeld(this.#database, this.#fence, hold, toStatement(removal, 1))
       return true
     } catch (error) {
       if (!isUnexpected(error)) throw error
-      // Otherwise the missing row proves nothing.
-      await assertHeld(this.#database, hold)
       return false
     }
   }

@@ -75,7 +75,6 @@ export class OutboxStore {
       return await this.#inTurn(row, () => this.#enqueue(row, key, claim, { ...unchanged, expect: 1 }))
     } catch (error) {
       if (!isUnexpected(error)) throw error
-      await this.#writer.assertHeld(row.instance)
       return 'stale'
     }
   }

@@ -7,10 +7,11 @@ import type { OutboxStatus } from '../../../core/outbox.ts'
 import type { Shown } from '../../../core/shown.ts'
 import { lowestTick } from '../../../core/tick.ts'
 import type { Tick } from '../../../core/tick.ts'
+import { NotHeldError } from '../../../core/nodes/hold.ts'
 import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
-import type { Step } from '../fenced-writer.ts'
+import type { Step } from '../fence.ts'
 import { idPieces } from './id-pieces.ts'
 import { from } from './outbox-guards.ts'
 import type { OutboxRow } from './outbox-rows.ts'
@@ -63,13 +64,18 @@ export class ShownStore {
       .selectFrom('outbox')
       .select(['id', 'instance'])
       .where(from('planUnsure'))
+      .where('look_at', 'is', null)
       .where('created_at', '>', between.after)
       .where('created_at', '<', between.before)
-      .where('look_at', 'is', null)
       .where('message_id', 'is not', null)
       .where('conversation_id', 'is not', null)
       .limit(unsurePerRun)
-    const update = this.#database.query.updateTable('outbox').set({ look_at: at }).where(from('planUnsure'))
+    const update = this.#database.query
+      .updateTable('outbox')
+      .set({ look_at: at })
+      .where(from('planUnsure'))
+      // A look that was planned since the rows were read stays.
+      .where('look_at', 'is', null)
     await this.#writeEach(await this.#database.read(unsure), (ofOne) => [update.where('id', 'in', idsOf(ofOne))])
   }
 
@@ -121,13 +127,21 @@ export class ShownStore {
     )
   }
 
-  /** One write for each instance, because each has a holder of its own. */
+  /**
+   * One write for each instance, because each has a holder of its own. All are made, also when one is refused. Rejects with a
+   * `NotHeldError` only when nothing else failed.
+   */
   async #writeEach<Row extends { instance: InstanceName }>(
     rows: readonly Row[],
     stepsOf: (rows: readonly Row[]) => Step[],
   ): Promise<void> {
     const groups = [...Map.groupBy(rows, ({ instance }) => instance)]
-    await Promise.all(groups.map(([instance, ofOne]) => this.#writer.write(instance, ...stepsOf(ofOne))))
+    const written = await Promise.allSettled(
+      groups.map(([instance, ofOne]) => this.#writer.write(instance, ...stepsOf(ofOne))),
+    )
+    const failures = written.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []))
+    const failure = failures.find((error) => !(error instanceof NotHeldError)) ?? failures[0]
+    if (failure) throw failure
   }
 
   /** A time that the row did not have: a look under way finds out by it that another was planned. */

@@ -27,7 +27,7 @@ import { sampleInstanceColumns } from '../../../harness/samples.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
-import { holdsAt } from '../../../harness/holds.ts'
+import { holdsAt, holdsWithout } from '../../../harness/holds.ts'
 
 export const desk: Destination = {
   key: 'http://desk|1|1',
@@ -62,6 +62,8 @@ export class BridgeBed {
   readonly #owned: AsyncDisposableStack
   readonly #nextId: () => string
   #epoch = 1
+  /** Instances that another process holds by now. */
+  readonly lost = new Set<string>()
 
   private constructor(database: Database, owned: AsyncDisposableStack, options: Options) {
     this.database = database
@@ -206,7 +208,10 @@ export class BridgeBed {
       clock,
       log: this.logs.log,
       database,
-      holds: holdsAt(() => this.#epoch),
+      holds: holdsWithout(
+        this.lost,
+        holdsAt(() => this.#epoch),
+      ),
       instances: { find, list: () => [] },
       network: {
         download: (_instance, file, signal) => this.download(file, signal),

@@ -21,7 +21,7 @@ import { Routing } from '../../../../src/tenants/routing.ts'
 import type { RecordedLog } from '../../../harness/logs.ts'
 import type { ManualClock } from '../../../harness/manual-clock.ts'
 import type { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
-import { holds } from '../../../harness/holds.ts'
+import { holdsWithout } from '../../../harness/holds.ts'
 import type { ScriptedAccounts } from './scripted-accounts.ts'
 
 type World = {
@@ -39,12 +39,15 @@ export class BedProcess {
   readonly outbound: OutboundSet
   readonly metrics = new Metrics({ version: 'x' })
   readonly usage: Usage
+  /** Instances that another process holds by now. */
+  readonly lost = new Set<string>()
   readonly #owned = new AsyncDisposableStack()
 
   private constructor({ database, clock, logs, helpdesk, accounts, environment, onSendStep }: World) {
     const config = loadConfig({ DATABASE_URL: 'file:./unused.db', ...environment })
     this.usage = new Usage({ store: new UsageStore(database), clock })
     this.#owned.defer(() => this.usage.flush())
+    const holds = holdsWithout(this.lost)
     const store = new DestinationStore(database, holds.nodeHold)
     const identities = new InboxIdentities({ store, downstream: helpdesk, clock, log: logs.log })
     const tenants = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
