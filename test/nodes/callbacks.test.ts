@@ -93,6 +93,28 @@ test('an owner that is silent, or whose answer breaks off, may have stored the c
   assert.ok((pair.stranger.stored[0]?.waitedMs ?? 0) >= 1400, 'the helpdesk has waited for the deadline')
 })
 
+test('a large callback to a silent owner is stored before the helpdesk hangs up', async () => {
+  await using pair = await startPair({ clock: systemClock })
+  await using silent = await RawServer.start()
+  pair.stranger.owners.answers = [{ id: 'odd-1', address: silent.url.replace(/\/$/, ''), epoch: 2 }]
+  await post(pair.stranger.url, Buffer.alloc(4 * 1024 ** 2, 'x'))
+  const [stored] = pair.stranger.stored
+  assert.equal(stored?.mayBeStored, true)
+  assert.ok(stored.waitedMs < 4000, `stored after ${stored.waitedMs} ms`)
+})
+
+test('a callback that has waited here for long is stored without asking the owner', async () => {
+  let aheadMs = 0
+  await using pair = await startPair({ clock: { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs } })
+  const { owner } = pair.owner
+  pair.stranger.owners.ownerOf = () => {
+    aheadMs = 3600
+    return Promise.resolve(owner)
+  }
+  await post(pair.stranger.url)
+  assert.deepEqual([pair.stranger.stored.length, pair.owner.seen.length], [1, 0])
+})
+
 test('an instance that came here meanwhile is served here', async () => {
   await using pair = await startPair()
   pair.owner.standing = 'not_held'

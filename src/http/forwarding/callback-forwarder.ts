@@ -13,6 +13,9 @@ type Outcome = 'answered' | 'look_again' | 'stand_in' | 'unknown'
 /** The first owner, and the one that a second look finds. */
 const mostOwners = 2
 
+/** How long after the callback came owners are asked. What is left of the 5 s of the helpdesk is enough to store it here. */
+const askForMs = 3500
+
 export class CallbackForwarder {
   readonly #deps: Omit<ForwardingDeps, 'forwarded'>
 
@@ -34,11 +37,18 @@ export class CallbackForwarder {
 
   async #ask(owner: Owner, passage: Passage): Promise<Outcome> {
     const { peers, owners, clock } = this.#deps
-    const { instance, request, reply, body, hungUp: signal } = passage
-    const head = headFor(passage, owner, clock.monotonic())
-    const timeoutMs = deadlineOf(request.routeOptions.url ?? '')
+    const { instance, request, reply, body, since, hungUp } = passage
+    const asked = clock.monotonic()
+    const timeoutMs = Math.min(deadlineOf(request.routeOptions.url ?? ''), since + askForMs - asked)
+    if (timeoutMs <= 0) return 'stand_in'
+    // The time of the client itself begins anew when a connection is there, and grows with the body.
+    const late = new AbortController()
+    const cancel = clock.after(timeoutMs, () => {
+      late.abort()
+    })
+    const signal = AbortSignal.any([hungUp, late.signal])
     try {
-      const answer = await peers.forwardCallback(owner, head, body, { timeoutMs, signal })
+      const answer = await peers.forwardCallback(owner, headFor(passage, owner, asked), body, { timeoutMs, signal })
       if (!('refusal' in answer)) {
         passAnswer(reply, answer)
         return 'answered'
@@ -50,7 +60,9 @@ export class CallbackForwarder {
       owners.forget(instance)
       request.log.warn({ node: owner.id, reason: error.reason, instance }, 'the owner did not answer a callback')
       if (error.outcome === 'unknown') return 'unknown'
-      return error.reason === 'timeout' ? 'stand_in' : 'look_again'
+      return error.reason === 'timeout' || late.signal.aborted ? 'stand_in' : 'look_again'
+    } finally {
+      cancel()
     }
   }
 
