@@ -105,7 +105,19 @@ test('a name that no node knows is refused by the route of the node that was ask
   assert.equal(pair.stranger.seen.length, 1)
 })
 
-test('an instance in quarantine is taken by the node that was asked', async () => {
+test('an instance in quarantine is opened by no other request than its restart', async () => {
+  await using pair = await startPair()
+  pair.stranger.owners.answers = ['quarantined']
+  const asked = ['', '/qr', '/wait-ready'].map((path) => get(pair.stranger.url, `/api/instances/shop${path}`))
+  const changed = requestFrom(pair.stranger.url, 'DELETE', '/api/instances/shop', { token })
+  for (const answer of await Promise.all([...asked, changed])) {
+    assertRefused(answer, 'SERVICE_NO_OWNER', /in quarantine.*restart opens it again/)
+    assert.equal(answer.headers.get('retry-after'), '60')
+  }
+  assert.deepEqual([pair.stranger.owners.taken, pair.stranger.seen], [[], []])
+})
+
+test('an instance in quarantine is taken by the node that is asked to restart it', async () => {
   await using pair = await startPair()
   pair.stranger.owners.answers = ['quarantined', 'quarantined', 'here']
   assert.equal((await restart(pair.stranger.url)).status, 409)
