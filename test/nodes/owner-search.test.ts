@@ -178,3 +178,18 @@ test('many requests that wait for minutes do not hold up callbacks', async () =>
   gaveUp.abort()
   await Promise.allSettled(waits)
 })
+
+test('a large body at a node that does not hold the instance any more goes to the next one', async () => {
+  await using pair = await startPair({ clock: systemClock })
+  await using before = await TestNode.start({ id: 'before-1' })
+  before.standing = 'not_held'
+  const head = '--b\r\ncontent-disposition: form-data; name="picture"; filename="p"\r\n\r\n'
+  const body = Buffer.concat([Buffer.from(head), Buffer.alloc(7 * 1024 ** 2, 7), Buffer.from('\r\n--b--\r\n')])
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+  for (let round = 0; round < 5; round++) {
+    pair.stranger.owners.answers = [before.owner, before.owner, pair.owner.owner]
+    const path = '/api/instances/shop/groups/1@g.us/picture'
+    const { status } = await requestFrom(pair.stranger.url, 'POST', path, { token, headers, body })
+    assert.equal(status, 200, `round ${round}`)
+  }
+})
