@@ -115,6 +115,24 @@ test('a callback that has waited here for long is stored without asking the owne
   assert.deepEqual([pair.stranger.stored.length, pair.owner.seen.length], [1, 0])
 })
 
+test('callbacks that wait at the owner do not keep a node from asking how the owner is', async () => {
+  await using node = await TestNode.start({ id: 'node-1', clock: systemClock })
+  const answer = '{"beatAgeMs":9000,"watchedMs":0}'
+  await using owner = await RawServer.start((socket) =>
+    socket.on('data', (chunk) => {
+      const isQuestion = chunk.toString('latin1').startsWith('POST /internal/renewed')
+      if (isQuestion) socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`)
+    }),
+  )
+  const peer = { id: 'owner-1', address: owner.url.replace(/\/$/, '') }
+  node.owners.answers = [{ ...peer, epoch: 1 }]
+  const posts = Array.from({ length: 40 }, () => post(node.url))
+  await waitUntil('callbacks take every connection', () => owner.connections === 16)
+  assert.deepEqual(await node.peers.renewed(peer, 800), { beatAgeMs: 9000, watchedMs: 0 })
+  await Promise.all(posts)
+  assert.equal(node.stored.length, posts.length)
+})
+
 test('an instance that came here meanwhile is served here', async () => {
   await using pair = await startPair()
   pair.owner.standing = 'not_held'
