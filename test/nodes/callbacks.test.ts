@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { statusOfCode } from '../../src/core/errors.ts'
+import type { ErrorCode } from '../../src/core/errors.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { freePort } from '../harness/free-port.ts'
 import { requestFrom } from '../harness/http-request.ts'
@@ -147,6 +149,31 @@ test('the refusal of the owner is the answer', async () => {
   const { status } = await post(pair.stranger.url, Buffer.alloc(6 * 1024 ** 2, 'x'))
   assert.equal(status, 413)
   assert.deepEqual(pair.stranger.stored, [])
+})
+
+test('a callback that its owner cannot take is stored; a refusal that is for the helpdesk is passed on', async () => {
+  await using pair = await startPair()
+  let code: ErrorCode = 'SERVICE_INTERNAL'
+  await using owner = await RawServer.start((socket) =>
+    socket.on('data', () => {
+      const text = JSON.stringify({ error: 'no', error_code: code })
+      const headers = `content-type: application/json\r\ncontent-length: ${text.length}`
+      socket.write(`HTTP/1.1 ${statusOfCode[code]} No\r\n${headers}\r\n\r\n${text}`)
+    }),
+  )
+  pair.stranger.owners.answers = [{ id: 'odd-1', address: owner.url.replace(/\/$/, ''), epoch: 2 }]
+  for (code of ['SERVICE_STOPPING', 'SERVICE_NO_OWNER', 'SERVICE_STORAGE_FAILED'] as const) {
+    assert.equal((await post(pair.stranger.url)).status, 202, code)
+  }
+  assert.deepEqual(
+    pair.stranger.stored.map(({ mayBeStored }) => mayBeStored),
+    [false, true, true],
+  )
+  for (code of ['SERVICE_MESSAGE_REFUSED', 'SERVICE_OUTBOX_FULL', 'SERVICE_INTERNAL'] as const) {
+    const { status, body } = await post(pair.stranger.url)
+    assert.deepEqual([status, body], [statusOfCode[code], { error: 'no', error_code: code }])
+  }
+  assert.equal(pair.stranger.stored.length, 3)
 })
 
 test('callbacks that are on their way to an owner share a bounded memory', async () => {

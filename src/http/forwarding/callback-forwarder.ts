@@ -1,6 +1,7 @@
 // Callbacks of the helpdesk. It sends each once and shows the message as failed without a quick answer, so a callback whose owner
 // does not answer is stored by this node.
 
+import type { ErrorCode } from '../../core/errors.ts'
 import type { Owner } from '../../core/nodes/owners.ts'
 import { EgressError } from '../../lib/egress/errors.ts'
 import { deadlineOf } from './owner-routes.ts'
@@ -15,6 +16,13 @@ const mostOwners = 2
 
 /** How long after the callback came owners are asked. What is left of the 5 s of the helpdesk is enough to store it here. */
 const askForMs = 3500
+
+/** Answers of an owner that cannot do its work, while this node may reach the database. Other refusals are for the helpdesk. */
+const helpless: Partial<Record<ErrorCode, Outcome>> = {
+  ...{ SERVICE_STARTING: 'stand_in', SERVICE_STANDBY: 'stand_in', SERVICE_STOPPING: 'stand_in' },
+  // The instance may have left, or the database may have failed, after the callback was stored.
+  ...{ SERVICE_NO_OWNER: 'unknown', SERVICE_STORAGE_FAILED: 'unknown' },
+}
 
 export class CallbackForwarder {
   readonly #deps: Omit<ForwardingDeps, 'forwarded'>
@@ -49,12 +57,19 @@ export class CallbackForwarder {
     const signal = AbortSignal.any([hungUp, late.signal])
     try {
       const answer = await peers.forwardCallback(owner, headFor(passage, owner, asked), body, { timeoutMs, signal })
-      if (!('refusal' in answer)) {
+      if ('refusal' in answer) {
+        owners.forget(instance)
+        return answer.refusal === 'leaving' ? 'stand_in' : 'look_again'
+      }
+      const code = errorCodeIn(answer)
+      const outcome = code && helpless[code]
+      if (!outcome) {
         passAnswer(reply, answer)
         return 'answered'
       }
       owners.forget(instance)
-      return answer.refusal === 'leaving' ? 'stand_in' : 'look_again'
+      request.log.warn({ node: owner.id, code, instance }, 'the owner could not take a callback')
+      return outcome
     } catch (error) {
       if (!(error instanceof EgressError)) throw error
       owners.forget(instance)
@@ -71,5 +86,14 @@ export class CallbackForwarder {
     const waitedMs = clock.monotonic() - since
     const answer = await standIn.store({ instance, headers: request.headers, raw: body, waitedMs, mayBeStored })
     void reply.code(answer.status).send(answer.body)
+  }
+}
+
+function errorCodeIn({ status, body }: { status: number; body: Buffer }): ErrorCode | undefined {
+  if (status < 500) return undefined
+  try {
+    return (JSON.parse(body.toString('utf8')) as { error_code?: ErrorCode } | null)?.error_code
+  } catch {
+    return undefined
   }
 }
