@@ -7,11 +7,11 @@ import { CapacityWatch } from './capacity-watch.ts'
 function setUp() {
   const clock = new ManualClock()
   const stored: string[] = []
-  const state = { id: 'n1' as string | undefined, loopDelayP99Ms: 900, isDown: false }
+  const state = { id: 'n1' as string | undefined, loopDelayP99Ms: 900, isDown: false, isDeaf: false }
   const setCapacity = (id: string, capacity: number) => {
     if (state.isDown) return Promise.reject(new Error('the database is away'))
     stored.push(`${id} ${capacity}`)
-    return Promise.resolve()
+    return state.isDeaf ? Promise.reject(new Error('the answer is lost')) : Promise.resolve()
   }
   const watch = new CapacityWatch({
     nodes: { setCapacity },
@@ -60,4 +60,20 @@ test('a process that joins again under a new id is as slow as before', async () 
   state.id = 'n2'
   await clock.advance(1_000)
   assert.deepEqual(stored, ['n1 75', 'n2 75'])
+})
+
+test('a capacity that was stored without an answer is taken back too', async () => {
+  const { clock, stored, state, watch } = setUp()
+  await using running = watch
+  running.start()
+  await clock.advance(10_000)
+  state.isDeaf = true
+  await clock.advance(1_000)
+  state.id = undefined
+  state.isDeaf = false
+  state.loopDelayP99Ms = 10
+  await clock.advance(600_000)
+  state.id = 'n1'
+  await clock.advance(1_000)
+  assert.deepEqual(stored, ['n1 75', 'n1 100'])
 })

@@ -26,8 +26,8 @@ export class CapacityWatch {
   readonly #deps: Deps
   readonly #ticker: Ticker
   #slowness = quick
-  /** What the table says, as far as this node knows. */
-  #stored: { id: NodeId; capacity: number } | undefined
+  /** What the table says. The capacity is undefined after a write without an answer. */
+  #stored: { id: NodeId; capacity: number | undefined } | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -51,6 +51,7 @@ export class CapacityWatch {
     if (id === undefined) return
     const stored = this.#stored?.id === id ? this.#stored.capacity : base
     if (capacity === stored) return
+    this.#stored = { id, capacity: undefined }
     await nodes.setCapacity(id, capacity)
     this.#stored = { id, capacity }
     log.warn({ capacity, base }, 'the capacity of this node follows its speed')

@@ -16,7 +16,7 @@ type Deps = {
   signature: NodeSignature
   /** For callbacks and for what nodes tell each other. */
   quick: Egress
-  /** For requests that may take minutes: they must not keep callbacks waiting for a connection. */
+  /** For requests that may take minutes: they must not keep callbacks waiting for a connection. It has more connections. */
   patient: Egress
 }
 
@@ -34,8 +34,9 @@ export class PeerClient implements Peers {
     this.#deps = deps
   }
 
+  /** Not over the quick connections: while the database is away, callbacks that wait for it keep all of them. */
   async renewed(peer: Peer, timeoutMs: number): Promise<RenewedAnswer | undefined> {
-    return this.#ask(peer, peerRoutes.renewed, {}, timeoutMs).then(readRenewed, () => undefined)
+    return this.#ask(this.#deps.patient, peer, peerRoutes.renewed, {}, timeoutMs).then(readRenewed, () => undefined)
   }
 
   look(peer: Peer): Promise<void> {
@@ -73,12 +74,12 @@ export class PeerClient implements Peers {
 
   async #tell(peer: Peer, path: string, facts: object): Promise<void> {
     // The peer finds out by itself, a little later.
-    await this.#ask(peer, path, facts, tellTimeoutMs).catch(() => undefined)
+    await this.#ask(this.#deps.quick, peer, path, facts, tellTimeoutMs).catch(() => undefined)
   }
 
-  async #ask(peer: Peer, path: string, facts: object, timeoutMs: number): Promise<unknown> {
+  async #ask(egress: Egress, peer: Peer, path: string, facts: object, timeoutMs: number): Promise<unknown> {
     const body = Buffer.from(JSON.stringify(facts))
-    const answer = await this.#deps.quick.request({ ...this.#signed(peer, path, { head: '', body }), timeoutMs })
+    const answer = await egress.request({ ...this.#signed(peer, path, { head: '', body }), timeoutMs })
     if (answer.status !== 200) throw new Error(`the node answered ${answer.status}`)
     return answer.json()
   }

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { statusOfCode } from '../../src/core/errors.ts'
+import type { ErrorCode } from '../../src/core/errors.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { freePort } from '../harness/free-port.ts'
 import { requestFrom } from '../harness/http-request.ts'
@@ -93,6 +95,46 @@ test('an owner that is silent, or whose answer breaks off, may have stored the c
   assert.ok((pair.stranger.stored[0]?.waitedMs ?? 0) >= 1400, 'the helpdesk has waited for the deadline')
 })
 
+test('a large callback to a silent owner is stored before the helpdesk hangs up', async () => {
+  await using pair = await startPair({ clock: systemClock })
+  await using silent = await RawServer.start()
+  pair.stranger.owners.answers = [{ id: 'odd-1', address: silent.url.replace(/\/$/, ''), epoch: 2 }]
+  await post(pair.stranger.url, Buffer.alloc(4 * 1024 ** 2, 'x'))
+  const [stored] = pair.stranger.stored
+  assert.equal(stored?.mayBeStored, true)
+  assert.ok(stored.waitedMs < 4000, `stored after ${stored.waitedMs} ms`)
+})
+
+test('a callback that has waited here for long is stored without asking the owner', async () => {
+  let aheadMs = 0
+  await using pair = await startPair({ clock: { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs } })
+  const { owner } = pair.owner
+  pair.stranger.owners.ownerOf = () => {
+    aheadMs = 3600
+    return Promise.resolve(owner)
+  }
+  await post(pair.stranger.url)
+  assert.deepEqual([pair.stranger.stored.length, pair.owner.seen.length], [1, 0])
+})
+
+test('callbacks that wait at the owner do not keep a node from asking how the owner is', async () => {
+  await using node = await TestNode.start({ id: 'node-1', clock: systemClock })
+  const answer = '{"beatAgeMs":9000,"watchedMs":0}'
+  await using owner = await RawServer.start((socket) =>
+    socket.on('data', (chunk) => {
+      const isQuestion = chunk.toString('latin1').startsWith('POST /internal/renewed')
+      if (isQuestion) socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`)
+    }),
+  )
+  const peer = { id: 'owner-1', address: owner.url.replace(/\/$/, '') }
+  node.owners.answers = [{ ...peer, epoch: 1 }]
+  const posts = Array.from({ length: 40 }, () => post(node.url))
+  await waitUntil('callbacks take every connection', () => owner.connections === 16)
+  assert.deepEqual(await node.peers.renewed(peer, 800), { beatAgeMs: 9000, watchedMs: 0 })
+  await Promise.all(posts)
+  assert.equal(node.stored.length, posts.length)
+})
+
 test('an instance that came here meanwhile is served here', async () => {
   await using pair = await startPair()
   pair.owner.standing = 'not_held'
@@ -107,6 +149,31 @@ test('the refusal of the owner is the answer', async () => {
   const { status } = await post(pair.stranger.url, Buffer.alloc(6 * 1024 ** 2, 'x'))
   assert.equal(status, 413)
   assert.deepEqual(pair.stranger.stored, [])
+})
+
+test('a callback that its owner cannot take is stored; a refusal that is for the helpdesk is passed on', async () => {
+  await using pair = await startPair()
+  let code: ErrorCode = 'SERVICE_INTERNAL'
+  await using owner = await RawServer.start((socket) =>
+    socket.on('data', () => {
+      const text = JSON.stringify({ error: 'no', error_code: code })
+      const headers = `content-type: application/json\r\ncontent-length: ${text.length}`
+      socket.write(`HTTP/1.1 ${statusOfCode[code]} No\r\n${headers}\r\n\r\n${text}`)
+    }),
+  )
+  pair.stranger.owners.answers = [{ id: 'odd-1', address: owner.url.replace(/\/$/, ''), epoch: 2 }]
+  for (code of ['SERVICE_STOPPING', 'SERVICE_NO_OWNER', 'SERVICE_STORAGE_FAILED'] as const) {
+    assert.equal((await post(pair.stranger.url)).status, 202, code)
+  }
+  assert.deepEqual(
+    pair.stranger.stored.map(({ mayBeStored }) => mayBeStored),
+    [false, true, true],
+  )
+  for (code of ['SERVICE_MESSAGE_REFUSED', 'SERVICE_OUTBOX_FULL', 'SERVICE_INTERNAL'] as const) {
+    const { status, body } = await post(pair.stranger.url)
+    assert.deepEqual([status, body], [statusOfCode[code], { error: 'no', error_code: code }])
+  }
+  assert.equal(pair.stranger.stored.length, 3)
 })
 
 test('callbacks that are on their way to an owner share a bounded memory', async () => {

@@ -285,6 +285,17 @@ test('a node that drains tells it, and is drained when it holds nothing or when 
   assert.deepEqual(other.holder.connected, ['shop'], 'the last node keeps what it holds until it ends')
 })
 
+test('a node that drains does not wait for a cell, which takes nothing from it', async () => {
+  await using stage = new NodeStage()
+  const [node, cell] = [await stage.join(), await stage.join()]
+  await stage.tables.nodes.setCapacity(cell.id, 0)
+  await stage.give(node, 'shop')
+  let isDrained = false
+  void node.membership.drain().then(() => (isDrained = true))
+  await stage.pass(2000)
+  assert.equal(isDrained, true)
+})
+
 test('a node that is buried while it drains does not join again', async () => {
   await using stage = new NodeStage()
   const [node, other] = [await stage.join(), await stage.join()]

@@ -105,7 +105,19 @@ test('a name that no node knows is refused by the route of the node that was ask
   assert.equal(pair.stranger.seen.length, 1)
 })
 
-test('an instance in quarantine is taken by the node that was asked', async () => {
+test('an instance in quarantine is opened by no other request than its restart', async () => {
+  await using pair = await startPair()
+  pair.stranger.owners.answers = ['quarantined']
+  const asked = ['', '/qr', '/wait-ready'].map((path) => get(pair.stranger.url, `/api/instances/shop${path}`))
+  const changed = requestFrom(pair.stranger.url, 'DELETE', '/api/instances/shop', { token })
+  for (const answer of await Promise.all([...asked, changed])) {
+    assertRefused(answer, 'SERVICE_NO_OWNER', /in quarantine.*restart opens it again/)
+    assert.equal(answer.headers.get('retry-after'), '60')
+  }
+  assert.deepEqual([pair.stranger.owners.taken, pair.stranger.seen], [[], []])
+})
+
+test('an instance in quarantine is taken by the node that is asked to restart it', async () => {
   await using pair = await startPair()
   pair.stranger.owners.answers = ['quarantined', 'quarantined', 'here']
   assert.equal((await restart(pair.stranger.url)).status, 409)
@@ -165,4 +177,19 @@ test('many requests that wait for minutes do not hold up callbacks', async () =>
   assert.deepEqual(pair.stranger.stored, [])
   gaveUp.abort()
   await Promise.allSettled(waits)
+})
+
+test('a large body at a node that does not hold the instance any more goes to the next one', async () => {
+  await using pair = await startPair({ clock: systemClock })
+  await using before = await TestNode.start({ id: 'before-1' })
+  before.standing = 'not_held'
+  const head = '--b\r\ncontent-disposition: form-data; name="picture"; filename="p"\r\n\r\n'
+  const body = Buffer.concat([Buffer.from(head), Buffer.alloc(7 * 1024 ** 2, 7), Buffer.from('\r\n--b--\r\n')])
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+  for (let round = 0; round < 5; round++) {
+    pair.stranger.owners.answers = [before.owner, before.owner, pair.owner.owner]
+    const path = '/api/instances/shop/groups/1@g.us/picture'
+    const { status } = await requestFrom(pair.stranger.url, 'POST', path, { token, headers, body })
+    assert.equal(status, 200, `round ${round}`)
+  }
 })

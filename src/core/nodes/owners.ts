@@ -17,7 +17,7 @@ export type Owners = {
   ownerOf(instance: InstanceName): Promise<OwnerAnswer>
   /** The last answer was wrong: the next question goes to the database. */
   forget(instance: InstanceName): void
-  /** This node holds the instance from now on, without opening it. Nothing happens when it is not in quarantine any more. */
+  /** Ends the quarantine: this node holds the instance from now on and opens it. Nothing happens when it has ended already. */
   takeQuarantined(instance: InstanceName): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 // Callbacks of the helpdesk. It sends each once and shows the message as failed without a quick answer, so a callback whose owner
 // does not answer is stored by this node.
 
+import type { ErrorCode } from '../../core/errors.ts'
 import type { Owner } from '../../core/nodes/owners.ts'
 import { EgressError } from '../../lib/egress/errors.ts'
 import { deadlineOf } from './owner-routes.ts'
@@ -12,6 +13,16 @@ type Outcome = 'answered' | 'look_again' | 'stand_in' | 'unknown'
 
 /** The first owner, and the one that a second look finds. */
 const mostOwners = 2
+
+/** How long after the callback came owners are asked. What is left of the 5 s of the helpdesk is enough to store it here. */
+const askForMs = 3500
+
+/** Answers of an owner that cannot do its work, while this node may reach the database. Other refusals are for the helpdesk. */
+const helpless: Partial<Record<ErrorCode, Outcome>> = {
+  ...{ SERVICE_STARTING: 'stand_in', SERVICE_STANDBY: 'stand_in', SERVICE_STOPPING: 'stand_in' },
+  // The instance may have left, or the database may have failed, after the callback was stored.
+  ...{ SERVICE_NO_OWNER: 'unknown', SERVICE_STORAGE_FAILED: 'unknown' },
+}
 
 export class CallbackForwarder {
   readonly #deps: Omit<ForwardingDeps, 'forwarded'>
@@ -34,23 +45,39 @@ export class CallbackForwarder {
 
   async #ask(owner: Owner, passage: Passage): Promise<Outcome> {
     const { peers, owners, clock } = this.#deps
-    const { instance, request, reply, body, hungUp: signal } = passage
-    const head = headFor(passage, owner, clock.monotonic())
-    const timeoutMs = deadlineOf(request.routeOptions.url ?? '')
+    const { instance, request, reply, body, since, hungUp } = passage
+    const asked = clock.monotonic()
+    const timeoutMs = Math.min(deadlineOf(request.routeOptions.url ?? ''), since + askForMs - asked)
+    if (timeoutMs <= 0) return 'stand_in'
+    // The time of the client itself begins anew when a connection is there, and grows with the body.
+    const late = new AbortController()
+    const cancel = clock.after(timeoutMs, () => {
+      late.abort()
+    })
+    const signal = AbortSignal.any([hungUp, late.signal])
     try {
-      const answer = await peers.forwardCallback(owner, head, body, { timeoutMs, signal })
-      if (!('refusal' in answer)) {
+      const answer = await peers.forwardCallback(owner, headFor(passage, owner, asked), body, { timeoutMs, signal })
+      if ('refusal' in answer) {
+        owners.forget(instance)
+        return answer.refusal === 'leaving' ? 'stand_in' : 'look_again'
+      }
+      const code = errorCodeIn(answer)
+      const outcome = code && helpless[code]
+      if (!outcome) {
         passAnswer(reply, answer)
         return 'answered'
       }
       owners.forget(instance)
-      return answer.refusal === 'leaving' ? 'stand_in' : 'look_again'
+      request.log.warn({ node: owner.id, code, instance }, 'the owner could not take a callback')
+      return outcome
     } catch (error) {
       if (!(error instanceof EgressError)) throw error
       owners.forget(instance)
       request.log.warn({ node: owner.id, reason: error.reason, instance }, 'the owner did not answer a callback')
       if (error.outcome === 'unknown') return 'unknown'
-      return error.reason === 'timeout' ? 'stand_in' : 'look_again'
+      return error.reason === 'timeout' || late.signal.aborted ? 'stand_in' : 'look_again'
+    } finally {
+      cancel()
     }
   }
 
@@ -59,5 +86,14 @@ export class CallbackForwarder {
     const waitedMs = clock.monotonic() - since
     const answer = await standIn.store({ instance, headers: request.headers, raw: body, waitedMs, mayBeStored })
     void reply.code(answer.status).send(answer.body)
+  }
+}
+
+function errorCodeIn({ status, body }: { status: number; body: Buffer }): ErrorCode | undefined {
+  if (status < 500) return undefined
+  try {
+    return (JSON.parse(body.toString('utf8')) as { error_code?: ErrorCode } | null)?.error_code
+  } catch {
+    return undefined
   }
 }

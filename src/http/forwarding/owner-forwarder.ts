@@ -5,7 +5,7 @@ import { BridgeError } from '../../core/errors.ts'
 import type { Owner, OwnerAnswer } from '../../core/nodes/owners.ts'
 import { sleep } from '../../lib/clock.ts'
 import { EgressError } from '../../lib/egress/errors.ts'
-import { deadlineOf } from './owner-routes.ts'
+import { deadlineOf, endsQuarantine } from './owner-routes.ts'
 import { passAnswer } from './pass-headers.ts'
 import { headFor } from './passage.ts'
 import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
@@ -48,10 +48,11 @@ export class OwnerForwarder {
     }
   }
 
-  async #find({ instance }: Passage): Promise<OwnerAnswer> {
+  async #find({ instance, request }: Passage): Promise<OwnerAnswer> {
     const { owners } = this.#deps
     const owner = await owners.ownerOf(instance)
     if (owner !== 'quarantined') return owner
+    if (!endsQuarantine(request.routeOptions.url ?? '')) throw inQuarantine()
     await owners.takeQuarantined(instance)
     owners.forget(instance)
     return owners.ownerOf(instance)
@@ -80,6 +81,13 @@ export class OwnerForwarder {
 
 function noOwner(): BridgeError {
   return new BridgeError('SERVICE_NO_OWNER', 'no node serves this instance at the moment; try again')
+}
+
+function inQuarantine(): BridgeError {
+  const sentence =
+    'this instance is in quarantine, because it ended the nodes that opened it; ' +
+    'POST /api/instances/:name/restart opens it again'
+  return new BridgeError('SERVICE_NO_OWNER', sentence, { retryAfterSeconds: 60 })
 }
 
 function noAnswer(cause: Error): BridgeError {

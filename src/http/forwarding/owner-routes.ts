@@ -5,6 +5,7 @@ import type { RouteOptions } from 'fastify'
 const instancePath = '/api/instances/:name'
 const callbackPath = `${instancePath}/webhook`
 const waitPath = `${instancePath}/wait-ready`
+const restartPath = `${instancePath}/restart`
 
 /** Answered from the database by any node, when they only read. */
 const readFromDatabase = ['state', 'states', 'usage', 'deliveries', 'outbox', 'parked'].map(
@@ -28,6 +29,11 @@ export function isOwnerRoute({ method, url }: Route): boolean {
 
 export function isCallback(url: string): boolean {
   return url === callbackPath
+}
+
+/** Whether the request says that an instance which kills its nodes is to be opened again. */
+export function endsQuarantine(url: string): boolean {
+  return url === restartPath
 }
 
 export function deadlineOf(url: string): number {

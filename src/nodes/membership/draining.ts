@@ -5,6 +5,7 @@ import type { NodeTable, SeenNode } from '../../core/nodes/node.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
+import { isCell } from '../placement/cluster.ts'
 
 type Deps = {
   nodes: Pick<NodeTable, 'drain'>
@@ -43,8 +44,9 @@ export class Draining {
     await this.#done.promise
   }
 
-  /** Called with each beat. Where no other node is active, waiting does not help. */
+  /** Called with each beat. Where no other node takes instances, waiting does not help. */
   note(held: number, others: readonly SeenNode[]): void {
-    if (this.#hasBegun && (held === 0 || !others.some(({ state }) => state === 'active'))) this.#done.resolve(undefined)
+    const hasTaker = others.some((node) => node.state === 'active' && !isCell(node))
+    if (this.#hasBegun && (held === 0 || !hasTaker)) this.#done.resolve(undefined)
   }
 }

@@ -220,6 +220,20 @@ describe('assignment store', { skip: withoutPostgres }, () => {
     assert.equal((await given)?.node, 'b')
   })
 
+  test('a hand-over that waits for its wish does not lock what the new owner is told by', async () => {
+    await using stage = await NodeStage.open('a', 'b')
+    const hold = await stage.create('x', 'a')
+    await stage.assignments.wish([move('x', 'a', 'b')])
+    await stage.locker.hold(`SELECT 1 FROM moves WHERE instance = 'x' FOR UPDATE`)
+    const given = stage.assignments.handOver(hold, 'b', at)
+    await stage.bystander.blocked(1)
+    const unlocked = await stage.bystander.query(`SELECT node FROM node_versions ORDER BY node FOR UPDATE SKIP LOCKED`)
+    await stage.locker.release()
+    assert.deepEqual(unlocked, [{ node: 'a' }, { node: 'b' }])
+    assert.equal((await given)?.node, 'b')
+    assert.deepEqual([await stage.versions(), await stage.assignments.moves()], [{ a: 1, b: 1 }, []])
+  })
+
   test('a wish does not wait for the writes of a busy instance', async () => {
     await using stage = await NodeStage.open('a', 'b')
     await stage.create('x', 'a')

@@ -1,6 +1,7 @@
 // The SQL of nodes and assignments on PostgreSQL. Each change is guarded by its own conditions, and the touched rows are the answer.
 //
-// All changes lock in one order: nodes, assignments, moves, versions. So no two of them wait for each other.
+// All changes lock in one order: nodes, assignments, moves, versions. So no two of them wait for each other. PostgreSQL runs the
+// parts of a statement in this order only where one part reads the other.
 // - A change that gives an instance to a node locks the row of that node FOR KEY SHARE. A beat does not wait for this lock.
 // - A change that ends a node locks its row FOR UPDATE. It waits for those that give to the node, and then sees what they gave.
 
@@ -86,7 +87,7 @@ export const emptying = (node: NodeId, placements: readonly Placement[], now: nu
   ${tell(sql`SELECT node FROM moved UNION SELECT from_node FROM dropped`)}
   SELECT 1`
 
-/** A wish that is left because it is locked counts as stale, see `isLive`. */
+/** A wish that is left because it is locked counts as stale, see `liveMoves`. */
 const dropping = (which: RawBuilder<unknown>) => sql`dropped AS (
   DELETE FROM moves USING (SELECT instance FROM moves WHERE ${which} FOR UPDATE SKIP LOCKED) AS stale
   WHERE moves.instance = stale.instance
@@ -131,7 +132,7 @@ export type HeldOrFree = Pick<Assignment, 'instance' | 'node' | 'epoch'>
 
 const isHeld = ({ instance, node, epoch }: Hold) => sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
 
-/** A taker that is not active leaves the instance without an owner. */
+/** A taker that is not active leaves the instance without an owner. The condition on `dropped` only makes it run first. */
 export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<AssignmentRow>`
   WITH taker AS (
     SELECT id FROM nodes WHERE id = ${to} AND state = 'active' FOR KEY SHARE
@@ -139,8 +140,8 @@ export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<Assignme
     UPDATE assignments SET node = (SELECT id FROM taker), epoch = ${newEpoch}, since = ${now}
     WHERE ${isHeld(hold)} RETURNING *
   ), dropped AS (
-    DELETE FROM moves WHERE instance IN (SELECT instance FROM moved)
-  ), ${tell(sql`SELECT node FROM moved`)}
+    DELETE FROM moves WHERE instance IN (SELECT instance FROM moved) RETURNING instance
+  ), ${tell(sql`SELECT node FROM moved WHERE (SELECT count(*) FROM dropped) >= 0`)}
   ${changed}`
 
 /** An instance that kills its nodes is mostly free when that is seen. */
