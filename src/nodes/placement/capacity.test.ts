@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { capacityOf } from './capacity.ts'
+import { capacityAfter, noteSample, quick } from './capacity.ts'
 import type { LoadSample } from './capacity.ts'
+
+const capacityOf = (base: number, all: readonly LoadSample[]) => capacityAfter(base, all.reduce(noteSample, quick))
 
 /** A sample a second. */
 function samples(seconds: number, more: Partial<LoadSample> = {}, from = 0): LoadSample[] {

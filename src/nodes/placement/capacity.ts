@@ -41,7 +41,3 @@ export function noteSample(before: Slowness, { at, loopDelayP99Ms, beatMs }: Loa
 export function capacityAfter(base: number, { steps }: Slowness): number {
   return Math.max(Math.min(base, leastCapacity), Math.round(base * 0.75 ** steps))
 }
-
-export function capacityOf(base: number, samples: readonly LoadSample[]): number {
-  return capacityAfter(base, samples.reduce(noteSample, quick))
-}
