@@ -2,7 +2,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { UsageCounter } from '../core/usage.ts'
-import { isDeadOwner, newOwnerName } from '../nodes/owner-name.ts'
+import { isDeadOwner } from '../nodes/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
@@ -18,6 +18,7 @@ import { takeOverRows } from '../storage/stores/take-over-rows.ts'
 import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import { UsageStore } from '../storage/stores/ledger/usage-store.ts'
 import type { Base } from './base.ts'
+import { newNode } from './nodes/new-node.ts'
 
 type Options = {
   /** Called with the reason when the service cannot go on. */
@@ -42,7 +43,7 @@ export async function createStorage(
   await refuseUnreadableSecrets(database, encryptionKeys)
   const ownership = stack.use(
     new Ownership({
-      owner: newOwnerName(),
+      owner: newNode(config, build.version).name,
       isDead: isDeadOwner,
       leases: new LeaseStore(database),
       // Real time even under the clock of a test: the lease runs on the database's clock.
