@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 import { ImportStage } from '../../harness/import-stage.ts'
 
 const imported = /history is being imported, press Retry in a minute/
@@ -112,6 +113,12 @@ for (const engine of drawnEngines(import.meta.url)) {
       await stage.finish()
       const early = await world.write('do you still want it?', {}, conversation)
       await world.shown(early, ({ status }) => status === 'failed')
+      // A minute that passes during a request to the helpdesk would end the request: then the outcome is not known.
+      await waitUntil('the service knows that the failure is shown', async () => {
+        const { query } = world.service.database
+        const row = query.selectFrom('outbox').select('shown').where('message_id', '=', early)
+        return (await world.service.database.read(row)).some(({ shown }) => shown === 'failed' || shown === 'told')
+      })
       await stage.laterThanAMinute()
       await world.agent.post(`/conversations/${conversation}/messages/${early}/retry`)
       await world.received('do you still want it?')
