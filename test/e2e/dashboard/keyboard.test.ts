@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { withoutBrowser } from '../../harness/browser.ts'
 import { apiToken } from '../../harness/service.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
 import { DashboardView } from './harness/dashboard-view.ts'
 
@@ -64,7 +65,10 @@ describe('the keyboard', { skip: withoutBrowser }, () => {
     await page.getByRole('link', { name: 'n0' }).waitFor()
     await moveTo(page, 'n0')
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Delete the instance' }).waitFor()
+    const opener = page.getByRole('button', { name: 'Delete the instance' })
+    await opener.waitFor()
+    // A section that loads now would move what has the focus off the screen.
+    await waitUntil('every section is loaded', async () => (await page.locator('[aria-busy]').count()) === 0)
     await moveTo(page, 'Delete the instance')
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog')
@@ -76,9 +80,11 @@ describe('the keyboard', { skip: withoutBrowser }, () => {
       assert.ok((await isInside()) || tag === 'BODY', `the focus left the dialog for "${text}" (${tag})`)
       await page.keyboard.press('Tab')
     }
+    // The browser moves the focus between its bars and the page in a step of its own, which a next key may overtake.
+    await dialog.locator(':focus').waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    assert.equal((await focusOf(page)).text, 'Delete the instance', 'the focus is back where it was')
+    await opener.and(page.locator(':focus')).waitFor()
     assert.equal((await world.service.get('/api/instances/n0')).status, 200)
     view.assertNoProblems()
   })
