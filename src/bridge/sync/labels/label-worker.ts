@@ -30,7 +30,7 @@ const pauses = { firstMs: 5000, ceilingMs: longestLabelPauseMs }
 export class LabelWorker implements PerInstance {
   readonly #deps: Deps
   readonly #runs = new Map<InstanceName, Run>()
-  /** Instances with chats that are due later, with the time of the first one. */
+  /** Instances with chats that may be due later, with the time of the first one. */
   readonly #waiting = new Map<InstanceName, number>()
   #isOver = false
 
@@ -91,8 +91,12 @@ export class LabelWorker implements PerInstance {
     const { agreements, clock } = this.#deps
     for (;;) {
       const network = this.#networkOf(instance)
-      // The next connection begins with news, which wake the worker.
-      if (!network || signal.aborted) return
+      if (signal.aborted) return
+      if (!network) {
+        // The news of a new connection may come before the account counts as connected.
+        this.#waiting.set(instance, 0)
+        return
+      }
       const due = await agreements.due(instance, clock.now(), batchSize)
       if (due.length === 0) {
         await this.#waitForNext(instance, signal)
