@@ -215,7 +215,7 @@ for (const engine of engines) {
         parts: part('unknown'),
         reason: 'no ack',
         nextAttemptAt: 0,
-        attempted: false,
+        counted: 0,
       })
       await transitions.startWaiting('shop', 2000)
       const [due] = await transitions.due('shop', 2000 + waitingLifetimeMs)

@@ -77,7 +77,7 @@ const part: OutboxPart[] = [{ id: 'W1', of: 'text', state: 'unknown' }]
 const place = { instance: 'shop', destination: 'https://desk|1|1' }
 const now = 50_000
 const callback = (eventId: number) => ({ ...place, kind: 'message_created', eventId })
-const postponed = { parts: part, reason: '', nextAttemptAt: 0, attempted: true }
+const postponed = { parts: part, reason: '', nextAttemptAt: 0, counted: 1 } as const
 const atOnce = { isWaiting: false, isDrained: false, expiresAt: null }
 
 function newRow(id: string, messageId: number): NewOutboxRow {

@@ -34,6 +34,21 @@ test('five attempts after 5, 10, 20 and 40 s under one id, then "could not be co
   assert.match((await rowOf(bed, 1)).reason ?? '', /could not be confirmed/)
 })
 
+test('attempts that the process itself ends do not count: after four others the message is sent once', async () => {
+  await using bed = await OutboundBed.open()
+  bed.network.fault({ kind: 'in_doubt', times: 4 })
+  void bed.post(bed.callback(1, 'x'))
+  await bed.until('it was tried four times', () => bed.network.frames === 4, { stepMs: 1000 })
+  bed.network.silent.add('n0')
+  for (let frames = 5; frames <= 10; frames++) {
+    await bed.until('it is under way', () => bed.network.frames === frames, { stepMs: 1000 })
+    if (frames === 10) bed.network.silent.delete('n0')
+    await bed.restart()
+  }
+  await bed.until('it is sent', async () => (await rowOf(bed, 1)).status === 'sent', { stepMs: 1000 })
+  assert.deepEqual([bed.texts(), (await rowOf(bed, 1)).attempts], [['x'], 5])
+})
+
 test('a long text whose thread ends again and again is sent whole by a later attempt', async () => {
   await using bed = await OutboundBed.open()
   const text = 'x'.repeat(3000)

@@ -115,7 +115,7 @@ const transitionCalls: Readonly<Record<string, StoreCall>> = {
     kind: 'repeated',
     given: claimed,
     run: ({ transitions }, id) =>
-      transitions.postpone('shop', id, { parts: unknown, reason: 'later', nextAttemptAt: 3000, attempted: false }),
+      transitions.postpone('shop', id, { parts: unknown, reason: 'later', nextAttemptAt: 3000, counted: 0 }),
   },
   'OutboxTransitions.fail': {
     kind: 'repeated',

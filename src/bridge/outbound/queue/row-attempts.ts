@@ -84,7 +84,7 @@ export class RowAttempts {
     }
     // The last attempt ended because storage failed. Its frame may have left.
     if (row.status === 'sending')
-      await transitions.postpone(instance, id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
+      await transitions.postpone(instance, id, { ...row, reason: '', nextAttemptAt: 0, counted: 0 })
     const pauseMs = row.nextAttemptAt - clock.now()
     // A longer pause was stored before the clock was put back.
     if (pauseMs > 0 && pauseMs <= attemptPauses.ceilingMs) return { until: row.nextAttemptAt }
@@ -156,17 +156,25 @@ export class RowAttempts {
     // A reason that concerns a file names the file. Only the agent may see that name.
     const why = hasFiles(row.payload) ? { parts: parts.map(({ state }) => state) } : { reason }
     log.info({ ...line, outcome: outcome.kind, ...why }, 'outgoing message')
-    if (outcome.kind === 'failed' || attempts >= maxAttempts) {
+    // This process ended the attempt, because it stops or the instance moves to another node. That does not count.
+    const isOver = !signal.aborted && attempts >= maxAttempts
+    if (outcome.kind === 'failed' || isOver) {
       const finalReason = outcome.kind === 'failed' ? reason : failureReason(parts, reason)
       await outcomes.fail({ ...row, parts, attempts }, finalReason)
       return 'done'
     }
-    // When this process ended the attempt itself, the next process need not wait.
     const until = clock.now() + (signal.aborted ? 0 : doubledMs(attempts - 1, attemptPauses))
-    const next = { parts, reason, nextAttemptAt: until, attempted: !outcome.claimed }
-    await transitions.postpone(row.instance, row.id, next)
+    await transitions.postpone(row.instance, row.id, {
+      ...{ parts, reason, nextAttemptAt: until, counted: countOf(outcome.claimed, signal.aborted) },
+    })
     return signal.aborted || !accounts.sessionOf(row.instance) ? 'wait' : { until }
   }
+}
+
+/** What is to be added to the number of attempts: a claim has counted the attempt already. */
+function countOf(isClaimed: boolean, isEndedByUs: boolean): -1 | 0 | 1 {
+  if (isEndedByUs) return isClaimed ? -1 : 0
+  return isClaimed ? 0 : 1
 }
 
 function isUnsent(outcome: SendOutcome): boolean {

@@ -83,7 +83,7 @@ export class OutboxTransitions {
     return this.#writer.guarded(instance, update, this.#countSent({ instance }), ...along)
   }
 
-  /** The row waits for its next attempt. `attempted` counts an attempt that never claimed the row. */
+  /** The row waits for its next attempt. `counted` is added to the number of its attempts, which a claim has counted. */
   postpone(
     instance: InstanceName,
     id: RowId,
@@ -91,12 +91,12 @@ export class OutboxTransitions {
       parts,
       reason,
       nextAttemptAt,
-      attempted,
+      counted,
     }: {
       parts: readonly OutboxPart[]
       reason: string
       nextAttemptAt: number
-      attempted: boolean
+      counted: -1 | 0 | 1
     },
   ): Promise<boolean> {
     const update = this.#database.query
@@ -107,7 +107,7 @@ export class OutboxTransitions {
         unconfirmed: hasUnknown(parts),
         reason,
         next_attempt_at: nextAttemptAt,
-        attempts: eb('attempts', '+', attempted ? 1 : 0),
+        attempts: eb('attempts', '+', counted),
       }))
       .where('id', '=', id)
       .where(from('postpone'))
