@@ -10,7 +10,7 @@ import { rounds } from '../../harness/rounds.ts'
 import { AdoptWorld } from './harness/adopt-world.ts'
 
 /** The three differ only in their forms, so one of them is large in the gate. */
-const countOf = (bridge: OtherBridge) => (bridge === 'evolution' ? 3000 : rounds({ gate: 300, long: 3000 }))
+const countOf = (bridge: OtherBridge) => rounds({ gate: bridge === 'evolution' ? 1000 : 300, long: 3000 })
 
 for (const bridge of otherBridges) {
   const count = countOf(bridge)
