@@ -109,7 +109,7 @@ test('a date in the future counts as now, and a timer that no client offers is i
 })
 
 test('two addresses that turn out to be one person have one timer, the newest', async () => {
-  await using world = await AgentWorld.open({ clock: new FastClock(20) })
+  await using world = await AgentWorld.open({ clock: new FastClock(5) })
   const { network, phone } = world
   const numbers = { phone: '5511988887777', lid: '99887766554433' }
   const maria = network.person({ ...numbers, pushName: 'Maria', hidesPhone: true, hidesLid: true })
