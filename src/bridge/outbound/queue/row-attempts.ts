@@ -163,10 +163,10 @@ export class RowAttempts {
       await outcomes.fail({ ...row, parts, attempts }, finalReason)
       return 'done'
     }
+    // After an attempt that this process ended, the next process need not wait.
     const until = clock.now() + (signal.aborted ? 0 : doubledMs(attempts - 1, attemptPauses))
-    await transitions.postpone(row.instance, row.id, {
-      ...{ parts, reason, nextAttemptAt: until, counted: countOf(outcome.claimed, signal.aborted) },
-    })
+    const counted = countOf(outcome.claimed, signal.aborted)
+    await transitions.postpone(row.instance, row.id, { parts, reason, nextAttemptAt: until, counted })
     return signal.aborted || !accounts.sessionOf(row.instance) ? 'wait' : { until }
   }
 }

@@ -1,4 +1,4 @@
-// When chats whose labels may have changed are looked at.
+// The worker looks at chats whose labels may have changed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
