@@ -19,6 +19,7 @@ import { createRoutes } from './create-routes.ts'
 import { createSetup } from './create-setup.ts'
 import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
+import { createSoleArrivals, createSoleSupply } from './nodes/sole-supply.ts'
 import { createOperate } from './operate/create-operate.ts'
 import { Readiness } from './readiness.ts'
 import { RunningApp } from './running-app.ts'
@@ -37,12 +38,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { storage, lifecycle, accounts, tenants, inbound, outbound, sync, jobs, history, setup, perInstance } = rooms
   const { instances, roster, network } = accounts
   const { courier, deliveries } = lifecycle
-  const onRoutingChanged = () => {
-    inbound.held.releaseAll()
-    setup.watch.recheckBroken()
-  }
+  const { onRoutingChanged } = rooms
   const instanceService = createInstanceService(base, {
     ...{ accounts, storage, inbound, outbound, history, lifecycle },
+    arrivals: rooms.cluster?.arrivals ?? createSoleArrivals(instances),
     onRoutingChanged,
   })
   const services = {
@@ -74,12 +73,13 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     clock: systemClock,
     nodeTrouble: rooms.nodes.trouble,
   })
+  const { cluster } = rooms
   const server = await createServer({
     settings: config.http,
     clock,
     log,
     gate: new StartGate({ phase: () => readiness.phase, begun: readiness.begun, clock }),
-    forwarding: null,
+    forwarding: cluster?.forwarding ?? null,
     routes: createRoutes(base, rooms, { services, workers, readiness }),
   })
   stack.defer(() => closeServer(server))
@@ -87,6 +87,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     base,
     storage,
     instances,
+    supply: cluster ? cluster.supply(server) : createSoleSupply(instances),
     outbound,
     jobs: jobs.jobs,
     lifecycle: lifecycle.lifecycle,

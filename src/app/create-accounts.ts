@@ -9,7 +9,7 @@ import type { Holds } from '../core/nodes/hold.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { Roster } from '../instances/roster/roster.ts'
 import { InstanceService } from '../instances/instance-service.ts'
-import type { InstanceMessages } from '../instances/instance-service.ts'
+import type { Arrivals, InstanceMessages } from '../instances/instance-service.ts'
 import { PendingLogouts } from '../instances/pending-logouts.ts'
 import { Reachability } from '../instances/reachability.ts'
 import type { StateListener } from '../instances/state-log.ts'
@@ -47,6 +47,8 @@ type Parts = {
   qrLifetimeMs?: number | undefined
   /** False only while this node holds every instance. */
   hasPeers: () => boolean
+  /** While this holds, no session is opened. */
+  isCutOff: () => boolean
 }
 
 export type AccountSet = {
@@ -76,6 +78,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       proxyOf: (instance) => instances.get(instance).record.networkProxy,
       qrLifetimeMs,
       findSent: createFindSent(new MessageMapStore(database)),
+      isCutOff: parts.isCutOff,
     }),
   )
   const store = new InstanceStore(database)
@@ -115,18 +118,21 @@ type ServiceParts = {
   outbound: Pick<InstanceMessages, 'forget'>
   history: Pick<HistorySet, 'count' | 'forget'>
   lifecycle: { courier: Pick<Courier, 'takeDeleted'> }
+  /** How a new instance becomes live here. */
+  arrivals: Arrivals
   /** Called after the settings of an instance changed. */
   onRoutingChanged: () => void
 }
 
 export function createInstanceService({ config, clock }: Base, parts: ServiceParts): InstanceService {
-  const { accounts, storage, inbound, outbound, history, lifecycle, onRoutingChanged } = parts
+  const { accounts, storage, inbound, outbound, history, lifecycle, arrivals, onRoutingChanged } = parts
   return new InstanceService({
     registry: accounts.instances,
     instances: accounts.store,
     network: accounts.network,
     pendingLogouts: accounts.pendingLogouts,
-    holdOf: storage.holds.holdOf,
+    ...storage.holds,
+    arrivals,
     clock,
     messages: {
       undelivered: (instance) => inbound.undelivered(instance),
@@ -135,6 +141,7 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     },
     onDeleted: (name) => {
       accounts.roster.forget(name)
+      arrivals.departed(name)
       return lifecycle.courier.takeDeleted()
     },
     onChanged: onRoutingChanged,

@@ -1,6 +1,7 @@
 // Creates the rooms of the service and connects them. Each room is created after the rooms that it uses; two relays,
 // created first, carry what has to go the other way.
 
+import { BridgeError } from '../core/errors.ts'
 import { NumberLookup } from '../bridge/people/number-lookup.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import type { InstanceName } from '../core/ids.ts'
@@ -18,6 +19,7 @@ import { createContactsImporter, createContactsImports } from './contacts/create
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
+import { createCluster, nodeViewOf } from './nodes/create-cluster.ts'
 import { onlyNode } from './nodes/node-view.ts'
 import type { NodeView } from './nodes/node-view.ts'
 import { createInbound } from './inbound/create-inbound.ts'
@@ -56,7 +58,6 @@ export type Rooms = Awaited<ReturnType<typeof createRooms>>
 /** `onFatal` is called with the reason when the service cannot go on. */
 export async function createRooms(base: Base, options: RoomOptions, onFatal: (reason: Error) => void) {
   const { config, clock, log, stack } = base
-  const { nodes = onlyNode } = options
   const reception = new ReceptionRelay()
   const events = new AccountEvents()
 
@@ -75,7 +76,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       noteMessage(live.relay, records, ...counted)
     },
   })
-  const { database, holds, idFloorMs, usage, metrics } = storage
+  const { database, holds, idFloorMs, usage, metrics, node } = storage
+  const nodes = options.nodes ?? (node ? nodeViewOf(node) : onlyNode)
   const records = createLiveRecords(base, { database, holds, idFloorMs })
   const lifecycle = createLifecycle(base, { database, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {
@@ -90,6 +92,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     },
     qrLifetimeMs: options.qrLifetimeMs,
     hasPeers: nodes.hasPeers,
+    isCutOff: () => node?.membership.state === 'isolated',
   })
   const { instances, roster, network } = accounts
   const settingsOf = createSettingsOf(config, roster)
@@ -259,8 +262,26 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     banRisk: outbound.banRisk,
   }
   live.relay.connect(createLiveViews({ instances, held: inbound.held, rows }))
+  const onRoutingChanged = () => {
+    inbound.held.releaseAll()
+    setup.watch.recheckBroken()
+  }
+  const onSettings = () => {
+    tenants.cache.evictAll()
+    tenants.secrets.evictAll()
+    onRoutingChanged()
+  }
+  const cluster =
+    node &&
+    createCluster(base, {
+      ...{ node, accounts, onSettings, isBusy: (instance) => jobs.jobs.isRunning(instance) },
+      standIn: { store: () => Promise.reject(new BridgeError('SERVICE_NO_OWNER', 'no node serves this instance')) },
+      lookForRows: () => undefined,
+    })
   return {
     nodes,
+    cluster,
+    onRoutingChanged,
     storage,
     live: { hub: live.hub, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
     settingsOf,

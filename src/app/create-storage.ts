@@ -2,23 +2,26 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { UsageCounter } from '../core/usage.ts'
-import { isDeadOwner } from '../nodes/owner-name.ts'
+import { isDeadOwner, newOwnerName } from '../nodes/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
 import { systemClock } from '../lib/clock.ts'
 import { openDatabase } from '../storage/database.ts'
+import type { Database } from '../storage/database.ts'
 import { DatabaseProbe } from '../storage/database-probe.ts'
 import { correctFutureTimes } from '../storage/stores/future-times.ts'
 import { noteKeys, refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
 import { findIdFloor } from '../storage/stores/newest-ids.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
 import { RestoredStore } from '../storage/stores/restored-store.ts'
-import { takeOverRows } from '../storage/stores/take-over-rows.ts'
+import { takeOverRows, takeOverRowsOfLease } from '../storage/stores/take-over-rows.ts'
 import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import { UsageStore } from '../storage/stores/ledger/usage-store.ts'
 import type { Base } from './base.ts'
-import { newNode } from './nodes/new-node.ts'
+import { createNode } from './nodes/create-node.ts'
+import type { NodeParts } from './nodes/create-node.ts'
+import type { ServingRight } from './nodes/serving-right.ts'
 
 type Options = {
   /** Called with the reason when the service cannot go on. */
@@ -29,10 +32,8 @@ type Options = {
   onCounted: (instance: InstanceName, counter: UsageCounter) => void
 }
 
-export async function createStorage(
-  { config, clock, log, build, stack }: Base,
-  { onFatal, stopping, onCounted }: Options,
-) {
+export async function createStorage(base: Base, { onFatal, stopping, onCounted }: Options) {
+  const { config, clock, log, build, stack } = base
   const { encryptionKeys, connections, database: location } = config.storage
   const database = stack.use(
     await openDatabase({ location, encryptionKeys, log, onFatal, connections, ...(stopping && { signal: stopping }) }),
@@ -41,9 +42,60 @@ export async function createStorage(
   const probe = stack.use(new DatabaseProbe({ database, clock: systemClock, log }))
   probe.start()
   await refuseUnreadableSecrets(database, encryptionKeys)
+  const { right, node, takeOver } = createRight(base, { database, onFatal })
+  const usage = new Usage({ store: new UsageStore(database), clock, onCounted })
+  stack.defer(() => usage.flush())
+  let idFloorMs = 0
+  const { nodeHold } = right.holds
+  return {
+    database,
+    probe,
+    /** The right of this process to serve. */
+    ownership: right,
+    /** Null on SQLite, where one process holds every instance. */
+    node,
+    /** What every guarded write carries. */
+    holds: right.holds,
+    /** No new id sorts before this time. */
+    idFloorMs: () => idFloorMs,
+    takeOverRows: async () => {
+      await noteKeys(database, nodeHold(), encryptionKeys)
+      await takeOver()
+      idFloorMs = await findIdFloor(database)
+      // Other nodes go on writing times on their own clocks.
+      if ((node?.membership.nodes.length ?? 1) === 1) await correctFutureTimes(database, nodeHold(), clock.now())
+    },
+    correctFutureTimes: () => correctFutureTimes(database, nodeHold(), clock.now()),
+    usage,
+    metrics: new Metrics({ version: build.version }),
+    audit: new AuditStore(database),
+  }
+}
+
+type Right = {
+  right: ServingRight
+  node: NodeParts | null
+  /** Prepares what earlier builds and backups left. On PostgreSQL the right does that itself, before this process is a node. */
+  takeOver: () => Promise<void>
+}
+
+function createRight(base: Base, { database, onFatal }: { database: Database; onFatal: Options['onFatal'] }): Right {
+  const { clock, log, stack } = base
+  const prepareRestored = async (store: RestoredStore) => {
+    const restored = await store.prepare(clock.now())
+    if (restored) log.warn(restored, 'the database comes from a backup: messages that wait in it are not sent again')
+  }
+  if (database.engine === 'postgres') {
+    const prepare = async (leaseEpoch: number) => {
+      await takeOverRowsOfLease(database, leaseEpoch)
+      await prepareRestored(new RestoredStore(database))
+    }
+    const node = createNode(base, { database, onFatal, prepare })
+    return { right: node.right, node, takeOver: () => Promise.resolve() }
+  }
   const ownership = stack.use(
     new Ownership({
-      owner: newNode(config, build.version).name,
+      owner: newOwnerName(),
       isDead: isDeadOwner,
       leases: new LeaseStore(database),
       // Real time even under the clock of a test: the lease runs on the database's clock.
@@ -52,28 +104,9 @@ export async function createStorage(
       onLost: onFatal,
     }),
   )
-  const usage = new Usage({ store: new UsageStore(database), clock, onCounted })
-  stack.defer(() => usage.flush())
-  let idFloorMs = 0
-  return {
-    database,
-    probe,
-    ownership,
-    /** What every guarded write carries. */
-    holds: { holdOf: ownership.holdOf, nodeHold: ownership.nodeHold },
-    /** No new id sorts before this time. */
-    idFloorMs: () => idFloorMs,
-    takeOverRows: async () => {
-      await noteKeys(database, ownership.nodeHold(), encryptionKeys)
-      await takeOverRows(database, ownership.nodeHold())
-      const restored = await new RestoredStore(database, ownership.nodeHold).prepare(clock.now())
-      if (restored) log.warn(restored, 'the database comes from a backup: messages that wait in it are not sent again')
-      idFloorMs = await findIdFloor(database)
-      await correctFutureTimes(database, ownership.nodeHold(), clock.now())
-    },
-    correctFutureTimes: () => correctFutureTimes(database, ownership.nodeHold(), clock.now()),
-    usage,
-    metrics: new Metrics({ version: build.version }),
-    audit: new AuditStore(database),
+  const takeOver = async () => {
+    await takeOverRows(database, ownership.nodeHold())
+    await prepareRestored(new RestoredStore(database, ownership.nodeHold))
   }
+  return { right: ownership, node: null, takeOver }
 }

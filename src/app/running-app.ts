@@ -9,7 +9,6 @@ import type { HttpApp } from '../http/http-app.ts'
 import { listen, listenWhenFree } from '../http/server/listener.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
-import type { Ownership } from '../instances/ownership.ts'
 import type { Usage } from '../ledger/usage.ts'
 import { sleep, systemClock } from '../lib/clock.ts'
 import type { Ticker } from '../lib/ticker.ts'
@@ -19,14 +18,30 @@ import type { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import type { Routing } from '../tenants/routing.ts'
 import type { Base } from './base.ts'
 import { bootWarnings } from './boot-warnings.ts'
+import type { ServingRight } from './nodes/serving-right.ts'
 import type { OutboundSet } from './outbound/create-outbound.ts'
 
-type Storage = { ownership: Ownership; takeOverRows: () => Promise<void>; audit: AuditStore; usage: Usage }
+type Storage = { ownership: ServingRight; takeOverRows: () => Promise<void>; audit: AuditStore; usage: Usage }
+
+/** How this process comes to its instances and leaves them. */
+export type InstanceSupply = {
+  /** Called before this process asks for the right to serve. */
+  prepare(): Promise<void>
+  /** The instances of this process are known afterwards, and every part has taken them; nothing is connected yet. */
+  take(): Promise<void>
+  /** What was taken connects. */
+  boot(): Promise<void>
+  /** Resolves when other nodes have the instances, or when no other node takes them. */
+  giveAway(): Promise<void>
+  /** Whether other nodes go on serving when this process ends. */
+  hasPeers(): boolean
+}
 
 type Parts = {
   base: Omit<Base, 'stack'>
   storage: Storage
   instances: InstanceRegistry
+  supply: InstanceSupply
   outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'pause'>
   jobs: Pick<Jobs, 'start'>
   lifecycle: Pick<Lifecycle, 'start'>
@@ -80,25 +95,25 @@ export class RunningApp {
 
   /** Resolves when this process owns the accounts and serves. */
   async start(): Promise<void> {
-    const { base, storage, instances, outbound, lifecycle, processEvents, workers, jobs, server, onServing } =
+    const { base, storage, instances, supply, outbound, lifecycle, processEvents, workers, jobs, server, onServing } =
       this.#parts
     const { config, clock, log, build } = base
     // A standby on the same machine finds the port taken by the owner, and free once it owns the accounts itself.
     const early = await listen(server, config.http, { tolerateBusy: true })
+    await supply.prepare()
     await storage.ownership.acquire()
     await storage.takeOverRows()
     // An owner that stood still has lost the lease and goes on holding the port until it notices.
     const { predecessorMayRun: tolerateBusy } = storage.ownership
     const url = early ?? (await listen(server, config.http, { tolerateBusy }))
-    await instances.load()
     await storage.audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: build.version })
+    await supply.take()
     await outbound.failRowsOfDeletedInstances()
-    await instances.takeAll()
     this.#isServing = true
     onServing()
     await lifecycle.start()
-    await instances.boot()
-    processEvents.started()
+    await supply.boot()
+    if (!supply.hasPeers()) processEvents.started()
     for (const worker of workers) worker.start()
     jobs.start()
     this.#url =
@@ -110,7 +125,8 @@ export class RunningApp {
   /** Prepares the end. Sessions stay open for the grace: subscribers prepare, and messages of agents are queued. */
   async stop(): Promise<void> {
     if (!this.#isServing) return
-    const { base, instances, outbound, processEvents } = this.#parts
+    const { base, instances, supply, outbound, processEvents } = this.#parts
+    await supply.giveAway()
     outbound.pause()
     const graceMs = instances.counts().active > 0 ? base.config.lifecycle.shutdownGrace : 0
     await Promise.all([sleep(base.clock, graceMs), processEvents.restarting()])

@@ -160,6 +160,15 @@ export class AccountLink {
     return pendingLogouts.hurry(account.row.name, patienceMs)
   }
 
+  cutOff(): void {
+    this.connection.cutOff()
+    this.pairing.cutOff()
+  }
+
+  goOn(): void {
+    this.connection.goOn()
+  }
+
   /** Closes both; what is stored stays for the next start. */
   async close(): Promise<void> {
     await this.pairing.stop()

@@ -87,6 +87,14 @@ export class ConnectionSlot {
     this.#connection?.tryNow()
   }
 
+  cutOff(): void {
+    this.#connection?.cutOff()
+  }
+
+  goOn(): void {
+    this.#connection?.goOn()
+  }
+
   /** Closes the session, and opens it again at once. */
   reopen(): void {
     this.#connection?.reopen()

@@ -98,6 +98,16 @@ export class Connection {
     this.#wake.abort()
   }
 
+  /** Closes the open session, if any. The next attempt follows as after every other end. */
+  cutOff(): void {
+    this.#run?.hangUp({ cause: 'transient', code: null, reason: writeReason('nodeCutOff') })
+  }
+
+  /** Ends the pause, but not one that the network has caused. */
+  goOn(): void {
+    if (!this.#mustRest) this.#wake.abort()
+  }
+
   /** Closes the open session, if any, and opens it again at once. */
   reopen(): void {
     this.tryNow()

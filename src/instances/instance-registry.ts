@@ -26,7 +26,8 @@ type Deps = Omit<AccountDeps, 'hold' | 'onChange' | 'pendingLogouts'> & {
   /** Called after every change of any instance. */
   onChange: (name: InstanceName) => void
 }
-type Watcher = () => void
+/** `deleted`: the instance is gone. `lost`: another node has it. Undefined: it has changed. */
+type Watcher = (end?: 'deleted' | 'lost') => void
 
 export class InstanceRegistry {
   readonly #deps: Deps
@@ -59,16 +60,32 @@ export class InstanceRegistry {
     return account
   }
 
+  /** Every part takes an instance that another process may have held before. Nothing of it is connected yet. */
+  async open(row: InstanceRow): Promise<LinkedAccount> {
+    const account = this.#add(row)
+    try {
+      await this.#deps.parts.take?.(row.name)
+      return account
+    } catch (error) {
+      this.#accounts.delete(row.name)
+      throw error
+    }
+  }
+
   /** No part remembers the instance afterwards; it is still listed, and its account must be closed before. */
   async leave(name: InstanceName): Promise<void> {
     await this.#deps.parts.leave(name)
   }
 
-  /** Boots all accounts side by side; the gate limits how many connect at once. */
-  async boot(): Promise<void> {
-    const { random, log, pendingLogouts } = this.#deps
+  /** Goes on with what belongs to no account: keys of sessions that nothing refers to, and logouts that are pending. */
+  async resume(): Promise<void> {
     await this.dropWorthlessKeys()
-    await pendingLogouts.load()
+    await this.#deps.pendingLogouts.load()
+  }
+
+  /** Boots all accounts side by side; the gate limits how many connect at once. */
+  boot(): void {
+    const { random, log } = this.#deps
     const spread = this.#accounts.size * bootSpreadMs
     for (const account of this.#accounts.values()) {
       account.boot(Math.round(random() * spread)).catch((err: unknown) => {
@@ -88,9 +105,9 @@ export class InstanceRegistry {
     for (const account of this.#accounts.values()) account.correctFutureTimes()
   }
 
-  remove(name: InstanceName): void {
+  remove(name: InstanceName, end: 'deleted' | 'lost' = 'deleted'): void {
     this.#accounts.delete(name)
-    for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher()
+    for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher(end)
   }
 
   find(name: InstanceName): LinkedAccount | undefined {

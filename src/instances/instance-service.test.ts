@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { silentLog } from '../../test/harness/logs.ts'
+import { createSoleArrivals } from '../app/nodes/sole-supply.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { ScriptedNetwork, jid } from '../../test/harness/scripted-network.ts'
 import type { Hold } from '../core/nodes/hold.ts'
@@ -123,6 +124,7 @@ function setUp({ history = { enabled: false, days: 7 } } = {}) {
   const service = new InstanceService({
     ...shared,
     registry,
+    arrivals: createSoleArrivals(registry),
     pendingLogouts,
     messages: parts,
     onDeleted: () => {

@@ -9,7 +9,7 @@ import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { Network } from '../core/network.ts'
-import type { HoldOf } from '../core/nodes/hold.ts'
+import type { HoldOf, NodeHold } from '../core/nodes/hold.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import { blankInstance, changedColumns } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
@@ -46,6 +46,8 @@ type Deps = {
   network: Pick<Network, 'forget' | 'release'>
   pendingLogouts: Pick<PendingLogouts, 'add'>
   holdOf: HoldOf
+  nodeHold: () => NodeHold
+  arrivals: Arrivals
   clock: Clock
   /** Called after an instance was deleted. */
   onDeleted: (name: InstanceName) => Promise<void>
@@ -54,6 +56,16 @@ type Deps = {
   messages: InstanceMessages
   /** Whether new instances import the history, and for how many days. While it is off, no instance may import it. */
   history: { enabled: boolean; days: number }
+}
+
+/** How instances that are created or deleted here become live, and stop being live. */
+export type Arrivals = {
+  /** Between `begin` and its disposal a request opens the instance itself, as soon as it is live. */
+  begin(name: InstanceName): Disposable
+  /** The record is stored: makes the instance live. */
+  arrive(row: InstanceRow): Promise<LinkedAccount>
+  /** The record is deleted, and the account is closed. */
+  departed(name: InstanceName): void
 }
 
 /** The stored messages of an instance that is being deleted. */
@@ -182,25 +194,26 @@ export class InstanceService {
     resume: boolean,
     actor: Caller,
   ): Promise<LinkedAccount> {
-    const { registry, instances } = this.#deps
+    const { instances, arrivals } = this.#deps
+    using _begun = arrivals.begin(name)
     // Stored by an earlier request whose commit was not answered.
     const left = await instances.find(name)
     // Stored before the account is known here: after a failure, the next request finds no account with other settings.
     const row = left
       ? await this.#changeStored(left, settings, actor)
       : await this.#insert(name, settings, resume, actor)
-    const account = registry.take(row)
+    const account = await arrivals.arrive(row)
     if (row.sessionId === null) await account.requestPairing()
     else await account.boot(0)
     return account
   }
 
   async #insert(name: InstanceName, settings: InstanceSettings, resume: boolean, actor: Caller): Promise<InstanceRow> {
-    const { instances, holdOf } = this.#deps
+    const { instances, nodeHold } = this.#deps
     const kept = resume ? await this.#resumable(name, settings.ownerTag ?? '') : undefined
     const row = this.#newRow(name, settings, kept)
     const facts = { fields: fieldsOf(settings), resume }
-    await instances.insert(holdOf(name), row, this.#audit(actor, 'instance.create', row, facts))
+    await instances.insert(nodeHold(), row, this.#audit(actor, 'instance.create', row, facts))
     return row
   }
 

@@ -9,6 +9,7 @@ import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle/lifecycle.ts'
 import type { NetworkSession, PairingCode } from '../core/network.ts'
+import type { Hold } from '../core/nodes/hold.ts'
 import { Lane } from '../lib/queues/lane.ts'
 import { retryUntil } from '../lib/retry.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
@@ -50,6 +51,11 @@ export class LinkedAccount {
       inTurn: this.#follow.bind(this),
       isClosed: () => this.#isClosed(),
     })
+  }
+
+  /** The right under which this account writes. */
+  get hold(): Hold {
+    return this.#deps.hold
   }
 
   get record(): Readonly<InstanceRow> {
@@ -108,6 +114,16 @@ export class LinkedAccount {
   resurrect(): void {
     this.#account.saveWhole()
     this.prepare(() => this.#link.boot(0))
+  }
+
+  /** This node may be given up by others soon: the connection ends at once, and is opened again when the network allows it. */
+  cutOff(): void {
+    this.#link.cutOff()
+  }
+
+  /** This node is what it was: the next attempt to connect comes at once. */
+  goOn(): void {
+    this.#link.goOn()
   }
 
   /** The clock was put back. */

@@ -6,7 +6,7 @@
 // held, uncertain → lost when another process has taken the lease: everything must close
 // any       → released on disposal, so that the next process need not wait
 
-import type { HoldOf, NodeHold } from '../core/nodes/hold.ts'
+import type { HoldOf, Holds, NodeHold } from '../core/nodes/hold.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -72,6 +72,10 @@ export class Ownership {
 
   /** The lease is the right to every instance. */
   readonly holdOf: HoldOf = (instance) => ({ instance, ...this.nodeHold() })
+
+  get holds(): Holds {
+    return { holdOf: this.holdOf, nodeHold: this.nodeHold }
+  }
 
   /** Whether the database has named another owner. */
   get isRefused(): boolean {

@@ -119,6 +119,10 @@ export class PairingSlot {
     await forget(staged)
   }
 
+  cutOff(): void {
+    this.#pairing?.cutOff()
+  }
+
   /** Closes the pairing and leaves its stored session for the next start. */
   async stop(): Promise<void> {
     const pairing = this.#pairing

@@ -100,6 +100,11 @@ export class Pairing {
     return { code, expiresAt: Math.min(expiresAt, this.#endsAt) }
   }
 
+  /** Ends the connection. The next attempt follows as after every other end. */
+  cutOff(): void {
+    this.#run?.hangUp({ cause: 'transient', code: null, reason: writeReason('nodeCutOff') })
+  }
+
   /** Ends the pairing, and no event follows. A scan that happened before stays valid. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true

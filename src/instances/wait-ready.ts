@@ -1,6 +1,7 @@
 // Waits until an instance is ready, or returns why it stopped waiting.
 
 import type { InstanceName } from '../core/ids.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { InstanceRegistry } from './instance-registry.ts'
@@ -9,7 +10,10 @@ export type WaitOutcome = 'ready' | 'timeout' | 'logged_out' | 'deleted'
 
 type Deps = { registry: InstanceRegistry; clock: Clock }
 
-/** An instance that is logged out does not become ready by itself: it must be paired first. */
+/**
+ * An instance that is logged out does not become ready by itself: it must be paired first. Rejects with a `NotHeldError` when
+ * another node gets the instance meanwhile: only that node knows when the instance is ready.
+ */
 export async function waitReady(
   { registry, clock }: Deps,
   name: InstanceName,
@@ -18,8 +22,10 @@ export async function waitReady(
 ): Promise<WaitOutcome> {
   const settled = new AbortController()
   let outcome: WaitOutcome = 'timeout'
-  const look = () => {
+  let isLost = false
+  const look = (end?: 'deleted' | 'lost') => {
     const state = registry.find(name)?.state
+    isLost = end === 'lost'
     if (state === undefined) outcome = 'deleted'
     else if (state === 'ready' || state === 'logged_out') outcome = state
     else return
@@ -32,5 +38,6 @@ export async function waitReady(
   } finally {
     unwatch()
   }
+  if (isLost) throw new NotHeldError(name)
   return outcome
 }

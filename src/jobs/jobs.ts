@@ -90,6 +90,11 @@ export class Jobs implements PerInstance {
     return this.#runs.get(instance)?.some(({ job, isHeld }) => isHeld && job.type === type) ?? false
   }
 
+  /** Whether a job of the instance runs now. */
+  isRunning(instance: InstanceName): boolean {
+    return this.#runs.get(instance)?.some((run) => run.isRunning) ?? false
+  }
+
   /** Newest first. */
   async list(instance?: InstanceName): Promise<Job[]> {
     const stored = await this.#deps.store.list(mostListed, instance)

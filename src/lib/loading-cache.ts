@@ -28,6 +28,10 @@ export class LoadingCache<Value> {
     this.#entries.delete(key)
   }
 
+  evictAll(): void {
+    this.#entries.clear()
+  }
+
   #loadNow(key: string): Promise<Value> {
     const found = this.#load(key)
     this.#entries.set(key, found)

@@ -22,6 +22,7 @@ import type { HistoryReception } from '../core/history/past-events.ts'
 import type { LabelReception } from '../core/sync/labels.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import { sleep } from '../lib/clock.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Egress } from '../lib/egress/egress.ts'
 import { publicOnly } from '../lib/egress/policy.ts'
@@ -71,6 +72,8 @@ type Deps = {
   qrLifetimeMs?: number
   /** How many keys of one account are kept in memory. */
   keyLimits?: CacheLimits
+  /** While this holds, no session is opened: another process may have them open soon. */
+  isCutOff?: () => boolean
   /** Only for tests: messages are stored after they were confirmed to the network. */
   isJournalOff?: boolean
 }
@@ -110,6 +113,7 @@ export class WhatsappNetwork implements Network {
 
   async open(name: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
     const { instance, isLeaving = false, networkProxy = null, historyDays = null } = name
+    if (this.#deps.isCutOff?.()) throw new Error(writeReason('nodeCutOff'))
     const known = await this.#account(name)
     await known.connection?.close()
     const version = await this.version.take()

@@ -60,8 +60,11 @@ export class LookSchedule {
   }
 }
 
-/** A draining node plans only when no active one is left. A cell never does: it may die at any time. */
-function firstOf(nodes: readonly SeenNode[]): NodeId | undefined {
+/**
+ * The node that does what belongs to no instance. A draining node does it only when no active one is left. A cell never does: it
+ * may die at any time.
+ */
+export function firstOf(nodes: readonly SeenNode[]): NodeId | undefined {
   const lasting = nodes.filter((node) => !isCell(node))
   const active = lasting.filter(({ state }) => state === 'active')
   return (active.length > 0 ? active : lasting).map(({ id }) => id).sort(compareText)[0]

@@ -28,4 +28,9 @@ export class TenantCache {
   evict(ownerTag: string): void {
     this.#entries.evict(ownerTag)
   }
+
+  /** Another process has changed a tenant. */
+  evictAll(): void {
+    this.#entries.evictAll()
+  }
 }

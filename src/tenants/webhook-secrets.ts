@@ -39,6 +39,12 @@ export class WebhookSecrets {
     return this.#elsewhere.find(place)
   }
 
+  /** Another process has changed a secret. */
+  evictAll(): void {
+    this.#entries.evictAll()
+    this.#elsewhere.evictAll()
+  }
+
   /** From now on callbacks of the destination must be signed. Null: the helpdesk inbox has no secret and signs nothing. */
   async keep(destination: DestinationKey, secret: string | null): Promise<void> {
     try {

@@ -5,10 +5,9 @@ import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
 import type { DatabaseLocation } from '../../src/core/database-location.ts'
-import { silentLog } from './logs.ts'
+import { openOwnDatabase } from './lease-holds.ts'
 
 /** The variables that name the migrated SQLite file and the migrated PostgreSQL database of this run. */
 export const templates = { sqlite: 'TEST_SQLITE_TEMPLATE', postgres: 'TEST_POSTGRES_TEMPLATE' } as const
@@ -42,7 +41,7 @@ export async function newDatabase(
 ): Promise<{ database: Database; location: DatabaseLocation; [Symbol.asyncDispose](): Promise<void> }> {
   await using stack = new AsyncDisposableStack()
   const { location } = stack.use(await migratedLocation(engine))
-  const database = stack.use(await openDatabase({ location, encryptionKeys, log: silentLog }))
+  const database = stack.use(await openOwnDatabase(location, encryptionKeys))
   const owned = stack.move()
   return { database, location, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

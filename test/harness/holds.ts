@@ -4,13 +4,16 @@ import type { InstanceName } from '../../src/core/ids.ts'
 import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import type { Hold, Holds, NodeHold } from '../../src/core/nodes/hold.ts'
 
+/** The node of the first epoch. Those of later epochs have the epoch behind it. */
+export const testNode = 'test'
+
 /** The first owner of a database has the epoch 1. */
 export function holdOf(instance: InstanceName, epoch = 1): Hold {
   return { instance, ...nodeHold(epoch) }
 }
 
 export function nodeHold(epoch = 1): NodeHold {
-  return { node: 'test', epoch }
+  return { node: epoch === 1 ? testNode : `${testNode}${epoch}`, epoch }
 }
 
 /** For a process whose epoch changes. */

@@ -149,6 +149,11 @@ export const connectionReasons = {
     es: 'la sesión no estuvo lista en {seconds} s',
     pt: 'a sessão não ficou pronta em {seconds} s',
   },
+  nodeCutOff: {
+    en: 'this node of the service could not reach the database',
+    es: 'este nodo del servicio no pudo alcanzar la base de datos',
+    pt: 'este nó do serviço não conseguiu alcançar o banco de dados',
+  },
   keysGone: {
     en: 'the keys of this session are not stored any more: pair it again',
     es: 'las claves de esta sesión ya no están guardadas: vincúlela de nuevo',

@@ -15,6 +15,7 @@ import { NotHeldError } from '../../core/nodes/hold.ts'
 import type { Hold, NodeHold, NodeId } from '../../core/nodes/hold.ts'
 import type { AssignmentTable, BeatAnswer, NewNode, NodeTable, SeenNode } from '../../core/nodes/node.ts'
 import type { Peers, RenewedAnswer } from '../../core/nodes/peers.ts'
+import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
@@ -121,6 +122,11 @@ export class Membership {
     return { node: this.#id, epoch: 0 }
   }
 
+  /** Undefined while this process is no node. */
+  get id(): NodeId | undefined {
+    return this.#id
+  }
+
   /** The living nodes, this one included, as the last beat showed them. */
   get nodes(): readonly SeenNode[] {
     return this.#last.nodes
@@ -153,6 +159,19 @@ export class Membership {
   /** Reads what this node holds now, instead of with the next change that a beat shows. */
   lookNow(): void {
     this.#reader.readNow()
+  }
+
+  /** Reads what this node holds, and resolves when the holder was told of all of it and has followed, or when the time is over. */
+  async follow(timeoutMs: number): Promise<void> {
+    const over = new AbortController()
+    const followed = (async () => {
+      this.lookNow()
+      await this.#burials.settled()
+      await this.#reader.settled()
+      await this.#held.settled()
+    })()
+    await Promise.race([followed, sleep(this.#deps.clock, timeoutMs, over.signal)])
+    over.abort()
   }
 
   /** For a node that cannot reach the database. */

@@ -7,17 +7,18 @@ import type { Database } from '../database.ts'
 import { StorageError, toStatement } from '../engine/statement.ts'
 import type { Statement } from '../engine/statement.ts'
 import { leaseName } from './lease-store.ts'
+import { createAssignmentFence } from './nodes/assignment-fence.ts'
 
 export type Step = Compilable | Statement
 
 /** A stale hold undoes the whole write. */
 export type Fence = (hold: Hold | NodeHold) => Statement
 
-export function createFence({ query, engine }: Database): Fence {
-  const check = query.selectFrom('lease').select('epoch').where('name', '=', leaseName).where('epoch', '=', 0)
-  // On PostgreSQL the row stays locked until commit, so that no process takes over between check and write. A key share
-  // lock blocks taking the lease (FOR UPDATE) but not renewing it: slow writes must not cost their own lease.
-  const { sql } = toStatement(engine === 'postgres' ? check.forKeyShare() : check)
+/** On PostgreSQL each instance has an owner. SQLite has one process, whose lease is the right to every instance. */
+export function createFence(database: Database): Fence {
+  if (database.engine === 'postgres') return createAssignmentFence(database)
+  const lease = database.query.selectFrom('lease').select('epoch')
+  const { sql } = toStatement(lease.where('name', '=', leaseName).where('epoch', '=', 0))
   return ({ epoch }) => ({ sql, parameters: [leaseName, epoch], expect: 1 })
 }
 

@@ -15,10 +15,11 @@ import { writeReason } from '../../core/reasons/reason.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Database } from '../database.ts'
-import { placeOf } from '../engine/statement.ts'
+import { placeOf, toStatement } from '../engine/statement.ts'
 import { sessionKeySecrets } from '../schema/accounts.ts'
 import { restoredMark } from './accounts/session-key-store.ts'
-import { createFence } from './fence.ts'
+import { createFence, isUnexpected } from './fence.ts'
+import { leaseName } from './lease-store.ts'
 import { auditInsert } from './ledger/audit-store.ts'
 import { from } from './messages/outbox-guards.ts'
 import { nodesRemoval } from './nodes/assignment-steps.ts'
@@ -32,22 +33,35 @@ export type Restored = { madeAt: number; unsent: number; searched: number }
 
 export class RestoredStore {
   readonly #database: Database
-  readonly #nodeHold: () => NodeHold
+  readonly #nodeHold: (() => NodeHold) | undefined
 
-  constructor(database: Database, nodeHold: () => NodeHold) {
+  /** Without a hold on PostgreSQL, where a process prepares the database before it becomes a node. */
+  constructor(database: Database, nodeHold?: () => NodeHold) {
     this.#database = database
     this.#nodeHold = nodeHold
   }
 
-  /** Called by each owner before it serves. Undefined when the database comes from no backup, or was prepared before. */
+  /** Called by each process before it serves. Undefined when the database comes from no backup, or was prepared before. */
   async prepare(now: number): Promise<Restored | undefined> {
     const madeAt = await this.#madeAt()
     if (madeAt === null) return undefined
+    try {
+      return await this.#prepare(madeAt, now)
+    } catch (error) {
+      // Of two processes that prepare it at once, one does.
+      if (isUnexpected(error) && (await this.#madeAt()) === null) return undefined
+      throw error
+    }
+  }
+
+  async #prepare(madeAt: number, now: number): Promise<Restored> {
     const { query } = this.#database
     const searches = await this.#searches()
     const marks = await this.#marks()
+    const prepared = query.updateTable('lease').set({ backup_at: null }).where('backup_at', 'is not', null)
     const [, , unsent = 0, ...touched] = await this.#database.write(
-      createFence(this.#database)(this.#nodeHold()),
+      // First: its row stays locked, so that a second process waits.
+      toStatement(prepared, 1),
       this.#countUnsent(),
       this.#failRows(madeAt, now),
       ...searches,
@@ -56,7 +70,7 @@ export class RestoredStore {
       query.updateTable('rejected_calls').set({ text_state: 'dropped' }).where('text_state', '=', 'due'),
       query.updateTable('first_callbacks').set({ heard_at: now }),
       ...nodesRemoval(this.#database, now),
-      query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#nodeHold().epoch),
+      ...(this.#nodeHold ? [createFence(this.#database)(this.#nodeHold())] : []),
       auditInsert(this.#database, {
         at: now,
         actor: 'system',
@@ -84,10 +98,7 @@ export class RestoredStore {
   }
 
   async #madeAt(): Promise<number | null> {
-    const query = this.#database.query
-      .selectFrom('lease')
-      .select('backup_at')
-      .where('epoch', '=', this.#nodeHold().epoch)
+    const query = this.#database.query.selectFrom('lease').select('backup_at').where('name', '=', leaseName)
     return (await this.#database.read(query))[0]?.backup_at ?? null
   }
 

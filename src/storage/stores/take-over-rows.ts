@@ -3,7 +3,8 @@
 
 import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Database } from '../database.ts'
-import { createFence } from './fence.ts'
+import { toStatement } from '../engine/statement.ts'
+import { createFence, isUnexpected } from './fence.ts'
 import { assignmentsTakenOver } from './nodes/assignment-steps.ts'
 
 /** Each callback belongs to a destination. Of several instances that settled it, the first one counts. */
@@ -69,7 +70,9 @@ const chats = `
   DO UPDATE SET wrote_at = excluded.wrote_at, used_at = excluded.used_at
   WHERE excluded.wrote_at > conversation_chats.wrote_at`
 
-/** Called once by each owner, before it serves. Does nothing when the owner before was of this build. */
+const translations = [firstCallbacks, ...callbacks, ...reports, chats].map((sql) => ({ sql, parameters: [] }))
+
+/** On SQLite: called once by each owner, before it serves. Does nothing when the owner before was of this build. */
 export async function takeOverRows(database: Database, hold: NodeHold): Promise<void> {
   const { epoch } = hold
   const { query } = database
@@ -77,9 +80,27 @@ export async function takeOverRows(database: Database, hold: NodeHold): Promise<
   const before = lease?.taken_over_epoch ?? null
   if (before === epoch) return
   if (before !== epoch - 1) {
-    const statements = [firstCallbacks, ...callbacks, ...reports, chats].map((sql) => ({ sql, parameters: [] }))
-    await database.write(createFence(database)(hold), ...statements, ...assignmentsTakenOver(database))
+    await database.write(createFence(database)(hold), ...translations)
   }
   // In a commit of its own: while the row of the lease is locked, the lease cannot be renewed.
   await database.write(query.updateTable('lease').set({ taken_over_epoch: epoch }).where('epoch', '=', epoch))
+}
+
+/**
+ * On PostgreSQL: called by each process before it becomes a node. `epoch` is the last one of the lease. The first process
+ * translates, and of two at once one does.
+ */
+export async function takeOverRowsOfLease(database: Database, epoch: number): Promise<void> {
+  const { query } = database
+  const taken = query
+    .updateTable('lease')
+    .set({ taken_over_epoch: epoch })
+    .where('epoch', '=', epoch)
+    .where((lease) => lease.or([lease('taken_over_epoch', 'is', null), lease('taken_over_epoch', '<>', epoch)]))
+  try {
+    await database.write(toStatement(taken, 1), ...translations, ...assignmentsTakenOver(database))
+  } catch (error) {
+    // Another process has translated them.
+    if (!isUnexpected(error)) throw error
+  }
 }

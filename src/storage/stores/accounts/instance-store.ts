@@ -9,6 +9,7 @@ import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
+import { assignmentInsert, assignmentRemoval, settingsChanged } from '../nodes/assignment-steps.ts'
 import { jobRemovals } from '../jobs/job-store.ts'
 import { createFence, writeHeld } from '../fence.ts'
 import type { Fence, Step } from '../fence.ts'
@@ -57,12 +58,14 @@ export class InstanceStore {
    * A record with a session has resumed the session that was kept under its name. Events and history that were stored for an
    * earlier instance of this name are removed.
    */
-  async insert(hold: Hold, row: InstanceRow, audit: AuditRecord): Promise<void> {
+  async insert(hold: NodeHold, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     const isResumed = row.sessionId !== null
     await this.#database.write(
       this.#fence(hold),
       query.insertInto('instances').values(toNewColumns(row)),
+      ...assignmentInsert(this.#database, row.name, hold.node, this.#database.now),
+      ...settingsChanged(this.#database),
       query.deleteFrom('inbox').where('instance', '=', row.name),
       query.deleteFrom('history_messages').where('instance', '=', row.name),
       query.deleteFrom('history_chats').where('instance', '=', row.name),
@@ -74,6 +77,7 @@ export class InstanceStore {
   }
 
   async update(hold: Hold, changes: InstanceChanges, along: Along): Promise<void> {
+    const { audits = [] } = along
     const { instance: name } = hold
     const update = this.#database.query
       .updateTable('instances')
@@ -85,6 +89,8 @@ export class InstanceStore {
       hold,
       ...(linkedJid === null ? [] : this.#dropHistoryOfOthers(name, linkedJid)),
       ...(isEmpty ? [] : [toStatement(update, 1)]),
+      // Only what a caller asks for is audited, and a state that changes by itself concerns no other node.
+      ...(audits.length === 0 ? [] : settingsChanged(this.#database)),
       ...this.#along(along),
     )
   }
@@ -152,6 +158,8 @@ export class InstanceStore {
       query.deleteFrom('state_changes').where('instance', '=', name),
       query.deleteFrom('last_messages').where('instance', '=', name),
       ...jobRemovals(this.#database, name),
+      ...assignmentRemoval(this.#database, name),
+      ...settingsChanged(this.#database),
       ...(keep ? [query.insertInto('kept_sessions').values(toKeptSessionColumns(keep))] : []),
       auditInsert(this.#database, audit),
     )

@@ -4,6 +4,7 @@ import type { Compilable, Selectable } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { Tenant, TenantSecrets, TenantSettings } from '../../../core/tenant.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
+import { settingsChanged } from '../nodes/assignment-steps.ts'
 import type { Database } from '../../database.ts'
 import { tenantSecrets } from '../../schema/accounts.ts'
 import type { TenantTable } from '../../schema/accounts.ts'
@@ -59,7 +60,7 @@ export class TenantStore {
   async put(ownerTag: string, settings: TenantSettings, audit: AuditRecord): Promise<Tenant> {
     const columns = { ...toColumns(ownerTag, settings), updated_at: audit.at }
     const [row] = await this.#database.writeReturning(
-      auditInsert(this.#database, audit),
+      ...this.#along(audit),
       this.#database.query
         .insertInto('tenants')
         .values({ owner_tag: ownerTag, created_at: audit.at, ...columns })
@@ -85,13 +86,16 @@ export class TenantStore {
 
   async #changeExisting(change: Compilable<OpenRow>, audit: AuditRecord): Promise<Tenant | undefined> {
     try {
-      const entry = auditInsert(this.#database, audit)
-      const [row] = await this.#database.writeReturning<OpenRow>(entry, toStatement(change, 1))
+      const [row] = await this.#database.writeReturning<OpenRow>(...this.#along(audit), toStatement(change, 1))
       return row && toTenant(row)
     } catch (error) {
       if (error instanceof StorageError && error.failure === 'expectation') return undefined
       throw error
     }
+  }
+
+  #along(audit: AuditRecord) {
+    return [auditInsert(this.#database, audit), ...settingsChanged(this.#database)]
   }
 }
 

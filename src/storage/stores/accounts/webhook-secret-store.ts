@@ -6,6 +6,7 @@ import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { placeOf } from '../../engine/statement.ts'
 import { webhookSecretColumns } from '../../schema/accounts.ts'
+import { settingsChanged } from '../nodes/assignment-steps.ts'
 import { NodeWriter } from '../node-writer.ts'
 
 export class WebhookSecretStore {
@@ -51,11 +52,15 @@ export class WebhookSecretStore {
         .insertInto('webhook_secrets')
         .values({ destination, ...columns })
         .onConflict((conflict) => conflict.column('destination').doUpdateSet(columns)),
+      ...settingsChanged(this.#database),
     )
   }
 
   async remove(destination: DestinationKey): Promise<void> {
-    await this.#writer.write(this.#database.query.deleteFrom('webhook_secrets').where('destination', '=', destination))
+    await this.#writer.write(
+      this.#database.query.deleteFrom('webhook_secrets').where('destination', '=', destination),
+      ...settingsChanged(this.#database),
+    )
   }
 }
 

@@ -14,7 +14,7 @@ export function assignmentInsert(
   database: Database,
   instance: InstanceName,
   node: NodeId,
-  now: number,
+  now: number | RawBuilder<number>,
 ): readonly Statement[] {
   const insert = sql`INSERT INTO assignments (instance, node, epoch, since)
     SELECT ${instance}, id, ${newEpoch}, CAST(${now} AS BIGINT)

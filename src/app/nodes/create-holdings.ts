@@ -1,0 +1,113 @@
+// Connects a node with the accounts: it opens what it holds, says who holds the rest, and places what has no owner.
+
+import type { Duties } from '../../core/nodes/duties.ts'
+import type { InstanceName } from '../../core/ids.ts'
+import { isActive } from '../../core/instance.ts'
+import type { OwnerAnswer, Standing } from '../../core/nodes/owners.ts'
+import type { Activity } from '../../core/nodes/placement.ts'
+import { Holdings } from '../../instances/holdings.ts'
+import { systemClock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { firstOf } from '../../nodes/look-schedule.ts'
+import type { Membership } from '../../nodes/membership/membership.ts'
+import { isCell } from '../../nodes/placement/cluster.ts'
+import { Rebalancer } from '../../nodes/rebalancer.ts'
+import { RouteTable } from '../../nodes/route-table.ts'
+import type { InstanceRow } from '../../storage/stores/accounts/instance-rows.ts'
+import type { AccountSet } from '../create-accounts.ts'
+import type { Base } from '../base.ts'
+import type { NodeParts } from './create-node.ts'
+
+/** How long a request waits until this node has read what it holds. */
+const lookMs = 1000
+
+type Parts = {
+  node: NodeParts
+  accounts: Pick<AccountSet, 'instances' | 'store' | 'network'>
+  /** A job of the instance runs that another node would have to begin anew. */
+  isBusy: (instance: InstanceName) => boolean
+  onSettings: () => void
+}
+
+export type HoldingParts = ReturnType<typeof createHoldings>
+
+export function createHoldings({ log, stack }: Base, { node, accounts, isBusy, onSettings }: Parts) {
+  const { membership, tables, peers, relay } = node
+  const { instances: registry, store, network } = accounts
+  const databaseNow = () => membership.databaseNow()
+  const holdings = new Holdings({
+    ...{ registry, instances: store, network, assignments: tables.assignments, peers, databaseNow },
+    isPinned: ({ state, record }) => state === 'qr_pending' || isBusy(record.name),
+    random: Math.random,
+    log,
+  })
+  relay.connect({ holder: holdings, onSettings })
+  stack.defer(() => {
+    holdings.end()
+  })
+  const rebalancer = stack.use(
+    new Rebalancer({
+      ...{ assignments: tables.assignments, peers, log },
+      view: () => viewOf(membership),
+      lookHere: () => {
+        membership.lookNow()
+      },
+      activities: async () => new Map((await store.list()).map((row) => [row.name, activityOf(row)])),
+      startCell: undefined,
+      clock: databaseClock(membership),
+    }),
+  )
+  const owners = new RouteTable({
+    isHere: (instance) => holdings.standingOf(instance).standing === 'held',
+    find: (instance) => findOwner(node, instance),
+    takeQuarantined: async (instance) => {
+      await tables.assignments.release(instance, membership.nodeHold.node, databaseNow())
+      await membership.follow(lookMs)
+    },
+    clock: systemClock,
+  })
+  return { holdings, rebalancer, owners, standing: standingAt(holdings, membership), duties: dutiesOf(node, holdings) }
+}
+
+function activityOf({ state, lastEventAt }: InstanceRow): Activity {
+  return { isPinned: state === 'qr_pending', isConnected: isActive(state), lastUsedAt: lastEventAt ?? 0 }
+}
+
+function viewOf(membership: Membership) {
+  const { id, state, nodes, free } = membership
+  return id !== undefined && (state === 'active' || state === 'draining') ? { id, nodes, free } : undefined
+}
+
+/** The times of assignments and moves are on the clock of the database. */
+function databaseClock(membership: Membership): Clock {
+  return { ...systemClock, now: () => membership.databaseNow() }
+}
+
+async function findOwner({ tables, membership }: NodeParts, instance: InstanceName): Promise<OwnerAnswer> {
+  const found = await tables.assignments.find(instance)
+  if (!found) return 'unknown'
+  if (found.quarantinedAt !== null) return 'quarantined'
+  const owner = membership.nodes.find(({ id }) => id === found.node)
+  // What this node is to hold and has not opened yet is served soon.
+  if (!owner || owner.id === membership.id) return 'none'
+  return { id: owner.id, address: owner.address, epoch: found.epoch }
+}
+
+/** A node that asks under a higher epoch knows something that this node has not read yet. */
+function standingAt(holdings: Holdings, membership: Membership) {
+  return async (instance: InstanceName, epoch: number): Promise<Standing> => {
+    const known = holdings.standingOf(instance)
+    if (known.standing !== 'not_held' && known.epoch >= epoch) return known.standing
+    await membership.follow(lookMs)
+    return holdings.standingOf(instance).standing
+  }
+}
+
+function dutiesOf({ membership }: NodeParts, holdings: Holdings): Duties {
+  return {
+    holds: (instance) => holdings.standingOf(instance).standing === 'held',
+    held: () => holdings.served(),
+    isFirst: () => membership.id !== undefined && firstOf(membership.nodes) === membership.id,
+    sharers: () => Math.max(1, membership.nodes.filter((node) => node.state === 'active' && !isCell(node)).length),
+  }
+}

@@ -1,0 +1,44 @@
+// Passes on what the database says about the instances of this node. The membership is created before the parts that follow it.
+
+import type { Hold } from '../../core/nodes/hold.ts'
+import type { SeenNode } from '../../core/nodes/node.ts'
+import type { Holder } from '../../nodes/membership/holder.ts'
+
+type Listener = {
+  holder: Holder
+  /** A tenant or the settings of an instance changed at any node. */
+  onSettings: () => void
+}
+
+export class HolderRelay implements Holder {
+  #listener: Listener | undefined
+
+  connect(listener: Listener): void {
+    this.#listener = listener
+  }
+
+  take(hold: Hold, lost: AbortSignal): Promise<void> {
+    return this.#connected().holder.take(hold, lost)
+  }
+
+  lose(hold: Hold): Promise<void> {
+    return this.#connected().holder.lose(hold)
+  }
+
+  giveAway(hold: Hold, to: SeenNode, lost: AbortSignal): Promise<void> {
+    return this.#connected().holder.giveAway(hold, to, lost)
+  }
+
+  isolated(is: boolean): void {
+    this.#connected().holder.isolated(is)
+  }
+
+  settingsChanged(): void {
+    this.#connected().onSettings()
+  }
+
+  #connected(): Listener {
+    if (!this.#listener) throw new Error('an assignment changed before the application was complete')
+    return this.#listener
+  }
+}

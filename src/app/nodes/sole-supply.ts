@@ -1,0 +1,29 @@
+// On SQLite one process holds every instance.
+
+import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Arrivals } from '../../instances/instance-service.ts'
+import type { InstanceSupply } from '../running-app.ts'
+
+export function createSoleSupply(instances: InstanceRegistry): InstanceSupply {
+  return {
+    prepare: () => Promise.resolve(),
+    take: async () => {
+      await instances.load()
+      await instances.takeAll()
+    },
+    boot: async () => {
+      await instances.resume()
+      instances.boot()
+    },
+    giveAway: () => Promise.resolve(),
+    hasPeers: () => false,
+  }
+}
+
+export function createSoleArrivals(instances: InstanceRegistry): Arrivals {
+  return {
+    begin: () => ({ [Symbol.dispose]: () => undefined }),
+    arrive: (row) => Promise.resolve(instances.take(row)),
+    departed: () => undefined,
+  }
+}

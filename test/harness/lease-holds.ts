@@ -1,0 +1,75 @@
+// On PostgreSQL the right to write is an assignment of each instance. A test of one process takes the lease instead, on both
+// engines: here the process that has the lease holds every instance that it writes for.
+
+import type { DatabaseLocation } from '../../src/core/database-location.ts'
+import { Database, openDatabase } from '../../src/storage/database.ts'
+import { PostgresEngine } from '../../src/storage/engine/postgres-engine.ts'
+import type { Engine, Statement } from '../../src/storage/engine/statement.ts'
+import { silentLog } from './logs.ts'
+import { testNode } from './holds.ts'
+
+const assignmentFence = /^select "epoch" from "assignments" .* for share$/
+const nodeFence = /^select "id" from "nodes" .* for key share$/
+const assignmentInsert = /^INSERT INTO assignments/
+
+export async function openOwnDatabase(
+  location: DatabaseLocation,
+  encryptionKeys: readonly Uint8Array[] = [],
+): Promise<Database> {
+  if (location.engine === 'sqlite') return openDatabase({ location, encryptionKeys, log: silentLog })
+  const options = { url: location.url, encryptionKeys, log: silentLog, connections: undefined, signal: undefined }
+  const { engine, vital } = await PostgresEngine.open(options)
+  return new Database('postgres', withHolds(engine), vital)
+}
+
+function withHolds(engine: Engine): Engine {
+  return {
+    read: (...asked) => engine.read(...asked),
+    async write(statements) {
+      const grants = statements.flatMap(grantFor)
+      if (grants.length > 0) await engine.write(grants)
+      return engine.write(statements)
+    },
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+  }
+}
+
+function grantFor({ sql, parameters }: Statement): Statement[] {
+  const [first, node] = parameters
+  if (assignmentFence.test(sql) && isOfTest(node)) return [grantOf(String(first), node)]
+  if (nodeFence.test(sql) && isOfTest(first)) return [joinOf(first), aliveOf(first)]
+  if (assignmentInsert.test(sql)) return [withdrawalOf(String(first))]
+  return []
+}
+
+function isOfTest(node: unknown): node is string {
+  return typeof node === 'string' && node.startsWith(testNode)
+}
+
+function joinOf(node: string): Statement {
+  const sql = `INSERT INTO nodes (id, name, address, build, protocol, settings_hash, state, capacity, joined_at)
+    VALUES ($1, 'test', '', '', 1, '', 'active', 100, 0) ON CONFLICT DO NOTHING`
+  return { sql, parameters: [node] }
+}
+
+/** The node of an epoch that is over is dead. */
+function aliveOf(node: string): Statement {
+  const epoch = Number(node.slice(testNode.length) || 1)
+  const sql = `UPDATE nodes SET state = CASE WHEN EXISTS (SELECT 1 FROM lease WHERE epoch = $2) THEN 'active' ELSE 'dead' END
+    WHERE id = $1`
+  return { sql, parameters: [node, epoch] }
+}
+
+function grantOf(instance: string, node: string): Statement {
+  const sql = `INSERT INTO assignments (instance, node, epoch, since) SELECT $1, $2, epoch, 0 FROM lease
+    ON CONFLICT (instance) DO UPDATE SET epoch = excluded.epoch, node = excluded.node
+    WHERE assignments.node LIKE '${testNode}%'`
+  return { sql, parameters: [instance, node] }
+}
+
+/** An instance that is created gets its assignment with its record. */
+function withdrawalOf(instance: string): Statement {
+  const sql = `DELETE FROM assignments
+    WHERE instance = $1 AND node LIKE '${testNode}%' AND NOT EXISTS (SELECT 1 FROM instances WHERE name = $1)`
+  return { sql, parameters: [instance] }
+}
