@@ -55,16 +55,16 @@ export class InstanceStore {
   }
 
   /**
-   * A record with a session has resumed the session that was kept under its name. Events and history that were stored for an
+   * The instance belongs to this node from then on. A record with a session has resumed the session that was kept under its name. Events and history that were stored for an
    * earlier instance of this name are removed.
    */
-  async insert(hold: NodeHold, row: InstanceRow, audit: AuditRecord): Promise<void> {
+  async insert({ node, epoch }: NodeHold, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     const isResumed = row.sessionId !== null
     await this.#database.write(
-      this.#fence(hold),
+      this.#fence({ node, epoch }),
       query.insertInto('instances').values(toNewColumns(row)),
-      ...assignmentInsert(this.#database, row.name, hold.node, this.#database.now),
+      ...assignmentInsert(this.#database, row.name, node, this.#database.now),
       ...settingsChanged(this.#database),
       query.deleteFrom('inbox').where('instance', '=', row.name),
       query.deleteFrom('history_messages').where('instance', '=', row.name),
