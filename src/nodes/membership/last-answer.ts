@@ -30,7 +30,7 @@ export class LastAnswer {
   /** Epoch milliseconds on the clock of the database; on the clock of this machine before the first answer. */
   databaseNow(): number {
     if (!this.#answer) return this.#clock.now()
-    return this.#answer.now + (this.#clock.monotonic() - this.#heard)
+    return Math.round(this.#answer.now + (this.#clock.monotonic() - this.#heard))
   }
 
   note(answer: BeatAnswer, heard: number): Changes {

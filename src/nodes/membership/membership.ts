@@ -19,6 +19,8 @@ import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
+import { shownOwnerName } from '../owner-name.ts'
+import { ownedBy } from '../standby.ts'
 import { beatUntilStopped } from './beat-loop.ts'
 import { Burials } from './burials.ts'
 import type { Inherit } from './burials.ts'
@@ -224,7 +226,7 @@ export class Membership {
       beat: (id) => tables.nodes.beat(id),
       id: () => this.#id,
       onAnswer: async (id, answer, span) => {
-        if (answer.mine === null) await this.#joinAgain()
+        if (answer.mine === null) await this.#joinAgain(answer)
         else this.#renew(id, answer, span)
       },
       nextEnd: (asked) => this.#watch.nextEnd(asked),
@@ -252,14 +254,19 @@ export class Membership {
   }
 
   /** The others have given this node up. What it held is theirs. */
-  async #joinAgain(): Promise<void> {
-    const { listener, log } = this.#deps
+  async #joinAgain({ nodes }: BeatAnswer): Promise<void> {
+    const { node, listener, log } = this.#deps
     log.warn({ held: this.#held.size }, 'the other nodes have given this one up: it joins again')
     this.#id = undefined
     this.#isolation.pause()
     this.#held.loseAll()
     this.#noteDraining()
     if (this.#draining.hasBegun) return
+    // It may not run beside the one that took over. As long as it runs, it keeps the port from that one.
+    if (node.address === '') {
+      listener.onFatal(new Error(nodes[0] ? ownedBy(shownOwnerName(nodes[0].name)) : 'this node was given up by another one'))
+      return
+    }
     try {
       await this.#enter()
     } catch (error) {

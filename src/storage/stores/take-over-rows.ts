@@ -98,9 +98,11 @@ export async function takeOverRowsOfLease(database: Database, epoch: number): Pr
     .where('epoch', '=', epoch)
     .where((lease) => lease.or([lease('taken_over_epoch', 'is', null), lease('taken_over_epoch', '<>', epoch)]))
   try {
-    await database.write(toStatement(taken, 1), ...translations, ...assignmentsTakenOver(database))
+    await database.write(toStatement(taken, 1), ...translations)
   } catch (error) {
     // Another process has translated them.
     if (!isUnexpected(error)) throw error
   }
+  // At every start: a record without an assignment would never be served.
+  await database.write(...assignmentsTakenOver(database))
 }
