@@ -12,23 +12,29 @@ const assignmentFence = /^select "epoch" from "assignments" .* for share$/
 const nodeFence = /^select "id" from "nodes" .* for key share$/
 const assignmentInsert = /^INSERT INTO assignments/
 
+/** `isPassing`: no instance stays held after a write, so that a service can start on the database. */
 export async function openOwnDatabase(
   location: DatabaseLocation,
   encryptionKeys: readonly Uint8Array[] = [],
+  { isPassing = false } = {},
 ): Promise<Database> {
   if (location.engine === 'sqlite') return openDatabase({ location, encryptionKeys, log: silentLog })
   const options = { url: location.url, encryptionKeys, log: silentLog, connections: undefined, signal: undefined }
   const { engine, vital } = await PostgresEngine.open(options)
-  return new Database('postgres', withHolds(engine), vital)
+  return new Database('postgres', withHolds(engine, isPassing), vital)
 }
 
-function withHolds(engine: Engine): Engine {
+function withHolds(engine: Engine, isPassing: boolean): Engine {
   return {
     read: (...asked) => engine.read(...asked),
     async write(statements) {
       const grants = statements.flatMap(grantFor)
       if (grants.length > 0) await engine.write(grants)
-      return engine.write(statements)
+      try {
+        return await engine.write(statements)
+      } finally {
+        if (isPassing && grants.length > 0) await engine.write(releases)
+      }
     },
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   }
@@ -63,9 +69,14 @@ function aliveOf(node: string): Statement {
 function grantOf(instance: string, node: string): Statement {
   const sql = `INSERT INTO assignments (instance, node, epoch, since) SELECT $1, $2, epoch, 0 FROM lease
     ON CONFLICT (instance) DO UPDATE SET epoch = excluded.epoch, node = excluded.node
-    WHERE assignments.node LIKE '${testNode}%'`
+    WHERE assignments.node IS NULL OR assignments.node LIKE '${testNode}%'`
   return { sql, parameters: [instance, node] }
 }
+
+const releases: Statement[] = [
+  { sql: `UPDATE assignments SET node = NULL WHERE node LIKE '${testNode}%'`, parameters: [] },
+  { sql: `DELETE FROM nodes WHERE id LIKE '${testNode}%'`, parameters: [] },
+]
 
 /** An instance that is created gets its assignment with its record. */
 function withdrawalOf(instance: string): Statement {

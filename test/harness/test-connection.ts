@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseLocation } from '../../src/core/database-location.ts'
 import { SecretBox } from '../../src/lib/secret-box.ts'
-import { Database, openDatabase } from '../../src/storage/database.ts'
+import { Database } from '../../src/storage/database.ts'
 import { commitTogether } from '../../src/storage/engine/group-commit.ts'
 import { SqliteConnection } from '../../src/storage/engine/sqlite-connection.ts'
 import { describeSqliteFailure } from '../../src/storage/engine/sqlite-failure.ts'
@@ -14,13 +14,13 @@ import { decodeResult } from '../../src/storage/engine/sqlite-protocol.ts'
 import { StorageError } from '../../src/storage/engine/statement.ts'
 import type { Engine, Row, StatementResult } from '../../src/storage/engine/statement.ts'
 import { migrations } from '../../src/storage/migrations/all.ts'
-import { silentLog } from './logs.ts'
+import { openOwnDatabase } from './lease-holds.ts'
 
 export async function openTestConnection(
   location: DatabaseLocation,
   encryptionKeys: readonly Uint8Array[] = [],
 ): Promise<Database> {
-  if (location.engine === 'postgres') return openDatabase({ location, encryptionKeys, log: silentLog })
+  if (location.engine === 'postgres') return openOwnDatabase(location, encryptionKeys, { isPassing: true })
   mkdirSync(dirname(location.path), { recursive: true, mode: 0o700 })
   const connection = new SqliteConnection(location.path, false, new SecretBox(encryptionKeys))
   migrateSqlite(connection.raw, migrations)

@@ -49,10 +49,12 @@ export function createCluster(base: Base, parts: Parts): Cluster {
   const forwarding = link && {
     ...{ owners: held.owners, peers: link.peers, forwarded: link.forwarded, standIn, clock: systemClock },
   }
+  // The stack of the base is complete by the time this process listens.
+  const listening = base.stack.use(new AsyncDisposableStack())
   const listenTo = async (server: HttpApp) => {
     if (!link) return
     await server.ready()
-    await listenForNodes(base, link, {
+    await listenForNodes({ ...base, stack: listening }, link, {
       self: () => membership.id ?? '',
       standing: held.standing,
       calls: {
