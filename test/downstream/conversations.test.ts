@@ -156,7 +156,11 @@ test('a deleted contact is gone; a deleted inbox is a fault of the destination',
   await bed.helpdesk.fault({ kind: 'inbox_deleted', inboxId: 1 })
   const isDestination = (error: unknown) => error instanceof DownstreamError && error.failure === 'destination'
   await assert.rejects(bed.inbox.ensureConversation(contact, 'new'), isDestination)
-  await assert.rejects(bed.inbox.ensureContact(person()), isDestination)
+  await assert.rejects(bed.inbox.ensureContact(person(), { isKnown: true }), isDestination)
+  const other = { sourceId: '1', identifier: '1@lid', identifiers: ['1@lid'], phone: null, phones: [] }
+  await assert.rejects(bed.inbox.ensureContact(person(other)), isDestination)
+  await new DeskClient(bed.helpdesk).post('/contacts', { name: 'Imported', identifier: '1@lid' })
+  await assert.rejects(bed.inbox.ensureContact(person(other)), isDestination)
   await assert.rejects(bed.inbox.probe(), isDestination)
 })
 
