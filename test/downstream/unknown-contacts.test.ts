@@ -31,11 +31,14 @@ test('the contact with the address goes before another one with the former addre
   assert.deepEqual([found.id, found.sourceId], [owner, person().sourceId])
 })
 
-test('a contact in the inbox goes before another one whose identifier fits better', async () => {
+test('a contact with a former address in the inbox goes before another one whose identifier fits better', async () => {
   await using bed = await HelpdeskBed.start()
   await agentMakes(bed, { identifier: person().identifier })
-  const owner = await agentMakes(bed, { phone_number: person().phone, ...address })
-  assert.equal((await bed.inbox.ensureContact(person())).id, owner)
+  const old = '551188887777'
+  const owner = await agentMakes(bed, { phone_number: `+${old}`, inbox_id: 1, source_id: old })
+  const spellings = { formerSourceIds: [old], phones: [`+${person().sourceId}`, `+${old}`] }
+  const found = await bed.inbox.ensureContact(person(spellings))
+  assert.deepEqual([found.id, found.sourceId], [owner, old])
 })
 
 test('a contact that agents merged into another one is found by its address', async () => {
@@ -48,13 +51,16 @@ test('a contact that agents merged into another one is found by its address', as
   assert.equal(bed.helpdesk.see.contacts().length, 1)
 })
 
-test('a contact with only an anonymous id, which the account hides from the filter, is found by that address', async () => {
-  await using bed = await HelpdeskBed.start({ helpdesk: { crmV2: true } })
-  const before = await bed.inbox.ensureContact(person(lid))
-  const found = await bed.inbox.ensureContact(person(withLid))
-  assert.deepEqual([found.id, found.sourceId], [before.id, 'lid-77'])
-  assert.equal(bed.helpdesk.see.contacts().length, 1)
-})
+for (const crmV2 of [false, true]) {
+  const state = crmV2 ? 'hides from the filter' : 'shows'
+  test(`a contact with only an anonymous id, which the account ${state}, is found and keeps that address`, async () => {
+    await using bed = await HelpdeskBed.start({ helpdesk: { crmV2 } })
+    const before = await bed.inbox.ensureContact(person(lid))
+    const found = await bed.inbox.ensureContact(person(withLid))
+    assert.deepEqual([found.id, found.sourceId], [before.id, 'lid-77'])
+    assert.equal(bed.helpdesk.see.contacts().length, 1)
+  })
+}
 
 for (const status of [404, 422]) {
   test(`a helpdesk that refuses the filter with ${status} is searched, by exactly this number`, async () => {
