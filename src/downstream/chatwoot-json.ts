@@ -114,14 +114,14 @@ export function readContactsPage(value: unknown, inboxId: number): ContactsPage 
 export function readListed(value: unknown, inboxId: number): ListedContact | undefined {
   const contact = readContact(value)
   if (!contact) return undefined
-  const { addresses, ...shown } = contact
+  const { id, name, identifier, phone } = contact
   const { email, blocked, custom_attributes: noted } = asObject(value)
   const texts = Object.entries(asObject(noted)).flatMap(([key, each]) => {
     const text = asText(each)
     return text === null ? [] : [[key, text] as const]
   })
   return {
-    ...{ ...shown, email: asText(email), isBlocked: blocked === true },
+    ...{ id, name, identifier, phone, email: asText(email), isBlocked: blocked === true },
     sourceIds: sourceIdsIn(inboxId, contact),
     elsewhere: isElsewhere(inboxId, contact),
     attributes: Object.fromEntries(texts),

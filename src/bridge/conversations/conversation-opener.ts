@@ -97,7 +97,10 @@ export class ConversationOpener {
     })
   }
 
-  async #ensureContact(spec: ContactSpec, { destination, helpdesk }: Omit<ContactTarget, 'instance'>): Promise<Contact> {
+  async #ensureContact(
+    spec: ContactSpec,
+    { destination, helpdesk }: Omit<ContactTarget, 'instance'>,
+  ): Promise<Contact> {
     const known = await this.#deps.store.findContacts(destination.key, [spec.sourceId, ...spec.formerSourceIds])
     return helpdesk.ensureContact(spec, { isKnown: known.length > 0 })
   }

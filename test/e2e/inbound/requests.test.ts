@@ -7,6 +7,7 @@ import { LeapingClock } from '../../harness/leaping-clock.ts'
 import { World } from '../../harness/world.ts'
 import type { WorldOptions } from '../../harness/world.ts'
 import { DeskClient } from '../../sim-helpdesk/harness/desk-client.ts'
+import { importContacts, saveAll } from '../contacts/harness/contact-jobs.ts'
 
 const phone = '5511988887777'
 const lid = '99887766554433'
@@ -87,6 +88,17 @@ test('the first message of a contact that agents or other programs have made cos
   const found = await costOf(world, () => here.text(world.phone, 'hello'))
   assert.deepEqual(found, [filter, list, createConversation, post])
   assert.equal(world.helpdesk.see.contacts().length, 3)
+  world.helpdesk.assertNothingRefused()
+})
+
+test('the first message of a contact that the service has imported costs four requests', async () => {
+  await using world = await openWorld()
+  const maria = world.network.person({ phone, lid, pushName: 'Maria' })
+  await saveAll(world, [[maria, 'Aunt Maria']])
+  await importContacts(world, { only: 'saved', create: true })
+  const first = await costOf(world, () => maria.text(world.phone, 'hello'))
+  assert.deepEqual(first, [byAddress, list, createConversation, post])
+  assert.equal(world.helpdesk.see.contacts().length, 2)
   world.helpdesk.assertNothingRefused()
 })
 
