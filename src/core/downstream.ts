@@ -84,8 +84,11 @@ export class DownstreamError extends Error {
 
 /** One inbox of the helpdesk. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {
-  /** Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. */
-  ensureContact(spec: ContactSpec): Promise<Contact>
+  /**
+   * Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. `isKnown` says that we have
+   * met the contact in this inbox, so that its addresses are asked for first.
+   */
+  ensureContact(spec: ContactSpec, met?: { isKnown: boolean }): Promise<Contact>
   /** Null when the contact does not exist any more. */
   findContact(id: number): Promise<ShownContact | null>
   /** The contact as `contactsPage` lists it, with no source ids when it is not in this inbox. Null when it does not exist. */

@@ -39,9 +39,9 @@ export class ChatwootInbox implements HelpdeskInbox {
     this.#deps = deps
   }
 
-  ensureContact(spec: ContactSpec): Promise<Contact> {
+  ensureContact(spec: ContactSpec, { isKnown } = { isKnown: false }): Promise<Contact> {
     const key = `contact|${this.#client.access}|${spec.sourceId}`
-    return this.#deps.flights.run(key, () => ensureContact(this.#client, spec))
+    return this.#deps.flights.run(key, () => ensureContact(this.#client, spec, isKnown))
   }
 
   async findContact(id: number): Promise<ShownContact | null> {
@@ -94,9 +94,9 @@ export class ChatwootInbox implements HelpdeskInbox {
     mode: 'new' | 'reopen',
     opening: Opening = {},
   ): Promise<Conversation> {
-    const { except = [], status = 'open', beforeCreation = () => Promise.resolve() } = opening
+    const { except = [], status = 'open', isFirst = false, beforeCreation = () => Promise.resolve() } = opening
     const key = ['conversation', this.#client.access, contact.sourceId, contact.id, mode, ...except].join('|')
-    const wanted = { contact, mode, except, status, beforeCreation }
+    const wanted = { contact, mode, except, status, isFirst, beforeCreation }
     return this.#deps.flights.run(key, () => ensureConversation(this.#client, wanted, this.#deps.uncertain))
   }
 

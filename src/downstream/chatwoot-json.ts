@@ -14,8 +14,11 @@ export type FoundContact = {
   name: string
   identifier: string | null
   phone: string | null
-  inboxIds: readonly number[]
+  /** Its addresses in all inboxes; null when the answer does not tell them. */
+  addresses: readonly Address[] | null
 }
+
+type Address = { inboxId: number; sourceId: string | null }
 
 export type FoundConversation = Omit<Conversation, 'isHistory'> & {
   isBlocked: boolean
@@ -68,10 +71,24 @@ function isAgents(message: unknown): boolean {
 export function readContact(value: unknown): FoundContact | undefined {
   const { id, name, identifier, phone_number: phone, contact_inboxes: inboxes } = asObject(value)
   if (!isId(id)) return undefined
-  const inboxIds = asList(inboxes)
-    .map((each) => asObject(asObject(each)['inbox'])['id'])
-    .filter(isId)
-  return { id, name: asText(name) ?? '', identifier: asText(identifier), phone: asText(phone), inboxIds }
+  const addresses = Array.isArray(inboxes) ? inboxes.flatMap(readAddress) : null
+  return { id, name: asText(name) ?? '', identifier: asText(identifier), phone: asText(phone), addresses }
+}
+
+function readAddress(value: unknown): Address[] {
+  const { source_id: sourceId, inbox } = asObject(value)
+  const { id } = asObject(inbox)
+  return isId(id) ? [{ inboxId: id, sourceId: asText(sourceId) }] : []
+}
+
+/** The source ids of the contact in this inbox. */
+export function sourceIdsIn(inboxId: number, { addresses }: FoundContact): string[] {
+  return (addresses ?? []).flatMap((each) => (each.inboxId === inboxId ? (each.sourceId ?? []) : []))
+}
+
+/** Whether the contact is in other inboxes too. */
+export function isElsewhere(inboxId: number, { addresses }: FoundContact): boolean {
+  return (addresses ?? []).some((each) => each.inboxId !== inboxId)
 }
 
 /** The answer to a question for one contact. */
@@ -97,19 +114,16 @@ export function readContactsPage(value: unknown, inboxId: number): ContactsPage 
 export function readListed(value: unknown, inboxId: number): ListedContact | undefined {
   const contact = readContact(value)
   if (!contact) return undefined
-  const { id, name, identifier, phone, inboxIds } = contact
-  const { email, blocked, contact_inboxes: inboxes, custom_attributes: noted } = asObject(value)
-  const here = asList(inboxes)
-    .map(asObject)
-    .filter(({ inbox }) => asObject(inbox)['id'] === inboxId)
+  const { id, name, identifier, phone } = contact
+  const { email, blocked, custom_attributes: noted } = asObject(value)
   const texts = Object.entries(asObject(noted)).flatMap(([key, each]) => {
     const text = asText(each)
     return text === null ? [] : [[key, text] as const]
   })
   return {
     ...{ id, name, identifier, phone, email: asText(email), isBlocked: blocked === true },
-    sourceIds: here.flatMap((each) => asText(each['source_id']) ?? []),
-    elsewhere: inboxIds.some((each) => each !== inboxId),
+    sourceIds: sourceIdsIn(inboxId, contact),
+    elsewhere: isElsewhere(inboxId, contact),
     attributes: Object.fromEntries(texts),
   }
 }

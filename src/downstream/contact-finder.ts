@@ -4,14 +4,16 @@ import { DownstreamError } from '../core/downstream.ts'
 import type { Contact, ContactSpec } from '../core/helpdesk/contact.ts'
 import { beginningOf } from '../lib/text/beginning-of.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
-import { readContact, readContacts, readCreatedContact } from './chatwoot-json.ts'
+import { isElsewhere, readContact, readCreatedContact, sourceIdsIn } from './chatwoot-json.ts'
 import type { FoundContact } from './chatwoot-json.ts'
+import { filterAccount, searchAccount } from './contacts/account-contacts.ts'
 import { Refusal } from './failures.ts'
 
 const longestName = 255
 
-export async function ensureContact(client: ChatwootClient, spec: ContactSpec): Promise<Contact> {
-  return (await findAnywhere(client, spec)) ?? (await createContact(client, spec))
+export async function ensureContact(client: ChatwootClient, spec: ContactSpec, isKnown: boolean): Promise<Contact> {
+  const found = isKnown ? await findAnywhere(client, spec) : await findUnknown(client, spec)
+  return found ?? createContact(client, spec)
 }
 
 /** The fields of a contact as Chatwoot names them. */
@@ -25,17 +27,41 @@ export function contactFields(fields: { name?: string; phone?: string | null; id
   }
 }
 
+/** An address tells the contact also after agents have merged it into another one, or have changed its number. */
 async function findAnywhere(client: ChatwootClient, spec: ContactSpec): Promise<Contact | undefined> {
   const here = await findInInbox(client, spec)
   if (here) return here
-  const found = await findInAccount(client, spec)
+  const found = await filterAccount(client, spec)
   return found && takeIn(client, spec, found)
+}
+
+/**
+ * Asks for identifiers and phone numbers first, which most often shows at once that there is no contact. Chatwoot itself refuses
+ * a new contact if another one has the address.
+ */
+async function findUnknown(client: ChatwootClient, spec: ContactSpec): Promise<Contact | undefined> {
+  const found = await filterAccount(client, spec)
+  if (!found) return findUnasked(client, spec)
+  const here = sourceIdsIn(client.destination.inboxId, found)
+  if (here.includes(spec.sourceId)) return toContact(client, found, spec.sourceId)
+  // Another contact may have the address, and goes before one with a former address.
+  if (here.some((each) => spec.formerSourceIds.includes(each))) return findInInbox(client, spec)
+  return takeIn(client, spec, found)
+}
+
+/** The filter did not ask for some former addresses: an anonymous id, whose contact it may hide, and numbers of before. */
+async function findUnasked(client: ChatwootClient, spec: ContactSpec): Promise<Contact | undefined> {
+  const unasked = spec.formerSourceIds.filter((each) => !spec.phones.includes(`+${each}`))
+  for (const sourceId of unasked) {
+    if (await findBySourceId(client, sourceId)) return findInInbox(client, spec)
+  }
+  return undefined
 }
 
 async function findInInbox(client: ChatwootClient, spec: ContactSpec): Promise<Contact | undefined> {
   for (const sourceId of [spec.sourceId, ...spec.formerSourceIds]) {
     const found = await findBySourceId(client, sourceId)
-    if (found) return toContact(client, found, sourceId, false)
+    if (found) return toContact(client, found, sourceId)
   }
   return undefined
 }
@@ -49,50 +75,6 @@ export async function findBySourceId(client: ChatwootClient, sourceId: string): 
     if (error instanceof DownstreamError && error.failure === 'gone') return undefined
     throw error
   }
-}
-
-async function findInAccount(client: ChatwootClient, spec: ContactSpec): Promise<FoundContact | undefined> {
-  const conditions = [
-    ...spec.identifiers.map((value) => ({ attribute_key: 'identifier', values: [value] })),
-    // The filter adds a plus of its own. Versions before 4.8 also add it to a number that has one.
-    ...spec.phones.map((value) => ({ attribute_key: 'phone_number', values: [value.replace(/^\+/, '')] })),
-  ]
-  if (conditions.length === 0) return undefined
-  const payload = conditions.map((condition, index) => ({
-    ...condition,
-    filter_operator: 'equal_to',
-    query_operator: index < conditions.length - 1 ? 'OR' : null,
-  }))
-  const path = '/contacts/filter?sort=created_at'
-  return best(spec, await client.ask({ method: 'POST', path, about: 'inbox', json: { payload }, read: readContacts }))
-}
-
-/** The filter hides contacts without phone and e-mail from accounts with the newer contact list; the search does not. */
-async function searchAccount(
-  client: ChatwootClient,
-  spec: ContactSpec,
-  texts: readonly string[],
-): Promise<Contact | undefined> {
-  for (const text of texts) {
-    const path = `/contacts/search?q=${encodeURIComponent(text)}`
-    const found = best(spec, await client.ask({ method: 'GET', path, about: 'inbox', read: readContacts }))
-    if (found) return takeIn(client, spec, found)
-  }
-  return undefined
-}
-
-/** The contact that matches best; among equals the oldest. */
-function best(spec: ContactSpec, found: readonly FoundContact[]): FoundContact | undefined {
-  const identifiers = spec.identifiers.map((each) => each.toLowerCase())
-  const names = [...identifiers, ...spec.phones]
-  const rank = ({ identifier, phone }: FoundContact) => {
-    const ranks = [names.indexOf(identifier?.toLowerCase() ?? ''), names.indexOf(phone ?? '')]
-    return Math.min(...ranks.map((each) => (each < 0 ? Infinity : each)))
-  }
-  return found
-    .filter((each) => rank(each) < Infinity)
-    .sort((a, b) => rank(a) - rank(b) || a.id - b.id)
-    .at(0)
 }
 
 /** False when another contact of the inbox has the source id. Nothing changes when this contact has it. */
@@ -117,13 +99,15 @@ async function takeIn(client: ChatwootClient, spec: ContactSpec, found: FoundCon
   const { sourceId } = spec
   try {
     await postAddress(client, found.id, sourceId)
-    return toContact(client, found, sourceId, false)
+    return { ...toContact(client, found, sourceId), isNewHere: isOutside(client, found) }
   } catch (error) {
     // Another contact may have the address by now.
     if (error instanceof Refusal && error.status === 500) {
       const owner = await findInInbox(client, spec)
       if (owner) return owner
     }
+    // Chatwoot answers the same 404 for a missing contact and for a missing inbox.
+    if (error instanceof Refusal && error.failure === 'gone') await client.probe()
     throw error
   }
 }
@@ -139,7 +123,7 @@ async function createContact(client: ChatwootClient, spec: ContactSpec): Promise
       json,
       read: readCreatedContact,
     })
-    return toContact(client, created.contact, created.sourceId, true)
+    return { ...toContact(client, created.contact, created.sourceId), created: true, isNewHere: true }
   } catch (error) {
     // 422: a validation found another contact. 500: the unique index did, which two callers at the same time can cause.
     if (!(error instanceof Refusal) || (error.status !== 422 && error.status !== 500)) throw error
@@ -153,15 +137,22 @@ async function createContact(client: ChatwootClient, spec: ContactSpec): Promise
 async function adopt(client: ChatwootClient, spec: ContactSpec, { attributes }: Refusal): Promise<Contact | undefined> {
   const found = await findAnywhere(client, spec)
   if (found) return found
-  return searchAccount(client, spec, [
+  const searched = await searchAccount(client, spec, [
     ...(attributes.includes('identifier') ? spec.identifiers : []),
     ...(attributes.includes('phone_number') ? spec.phones : []),
   ])
+  return searched && takeIn(client, spec, searched)
 }
 
-function toContact(client: ChatwootClient, found: FoundContact, sourceId: string, created: boolean): Contact {
-  const { inboxIds, ...contact } = found
-  return { ...contact, sourceId, created, elsewhere: inboxIds.some((id) => id !== client.destination.inboxId) }
+function toContact(client: ChatwootClient, found: FoundContact, sourceId: string): Contact {
+  const { id, name, identifier, phone } = found
+  const elsewhere = isElsewhere(client.destination.inboxId, found)
+  return { id, name, identifier, phone, sourceId, elsewhere, created: false, isNewHere: false }
+}
+
+/** The contact has no address in our inbox. False when the answer does not tell its addresses. */
+function isOutside({ destination }: ChatwootClient, { addresses }: FoundContact): boolean {
+  return addresses?.every(({ inboxId }) => inboxId !== destination.inboxId) ?? false
 }
 
 function validPhone(phone: string | null): string | null {

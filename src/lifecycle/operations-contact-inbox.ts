@@ -66,15 +66,12 @@ export async function conversationOf(
   { instance, contactName }: Pick<Notice, 'instance' | 'contactName'>,
 ): Promise<{ id: number; sourceId: string }> {
   const name = operationsContactOf(instance)
-  const contact = await inbox.ensureContact({
-    sourceId: name,
-    formerSourceIds: [],
-    identifier: name,
-    identifiers: [name],
-    phone: null,
-    phones: [],
+  const spec = {
+    ...{ sourceId: name, formerSourceIds: [], identifier: name, identifiers: [name], phone: null, phones: [] },
     name: contactName,
-  })
+  }
+  // The contact is there since the first notice.
+  const contact = await inbox.ensureContact(spec, { isKnown: true })
   const { id } = await inbox.ensureConversation(contact, 'reopen')
   return { id, sourceId: contact.sourceId }
 }

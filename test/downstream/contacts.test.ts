@@ -18,9 +18,10 @@ test('a new contact is created with its address in the inbox, and found by it af
     sourceId: '5511988887777',
     elsewhere: false,
     created: true,
+    isNewHere: true,
   })
-  assert.deepEqual(found, { ...created, created: false })
-  assert.equal(bed.asked('POST', /contacts\/filter$/), 1)
+  assert.deepEqual(found, { ...created, created: false, isNewHere: false })
+  assert.equal(bed.asked('POST', /contacts\/filter$/), 2)
   bed.helpdesk.assertNothingRefused()
 })
 

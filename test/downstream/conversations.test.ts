@@ -109,6 +109,29 @@ test('a conversation that an agent started is used, although it has another addr
   assert.equal((await bed.inbox.ensureConversation(contact, 'new')).id, started.body.id)
 })
 
+test('the conversation is found, although the contact has many later ones in another inbox', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  const { id } = await bed.inbox.ensureConversation(contact, 'new')
+  await bed.inbox.post(id, text('hello'))
+  const client = new DeskClient(bed.helpdesk)
+  const { id: inbox_id } = bed.helpdesk.world.addInbox({ name: 'Website' })
+  for (let count = 0; count < 20; count++) {
+    await client.post('/conversations', { inbox_id, contact_id: contact.id, message: { content: 'Hi' } })
+  }
+  assert.equal((await bed.inbox.ensureConversation(contact, 'new')).id, id)
+})
+
+test('no conversation of a contact that has none is searched, unless a parallel caller gave the contact its address', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  const { id } = await bed.inbox.ensureConversation(contact, 'new', { isFirst: true })
+  assert.equal(bed.asked('GET', /conversations$/), 0)
+  const body = { error: 'source_id should be unique' }
+  await bed.helpdesk.fault({ kind: 'answer', status: 422, body, method: 'POST', path: /conversations$/, times: 1 })
+  assert.equal((await bed.inbox.ensureConversation(contact, 'new', { isFirst: true })).id, id)
+})
+
 test('the conversation of another number of a merged contact is not used', async () => {
   await using bed = await HelpdeskBed.start()
   const numbers = { identifier: '5511900000000@s.whatsapp.net', identifiers: [], phone: null, phones: [] }
@@ -156,7 +179,11 @@ test('a deleted contact is gone; a deleted inbox is a fault of the destination',
   await bed.helpdesk.fault({ kind: 'inbox_deleted', inboxId: 1 })
   const isDestination = (error: unknown) => error instanceof DownstreamError && error.failure === 'destination'
   await assert.rejects(bed.inbox.ensureConversation(contact, 'new'), isDestination)
-  await assert.rejects(bed.inbox.ensureContact(person()), isDestination)
+  await assert.rejects(bed.inbox.ensureContact(person(), { isKnown: true }), isDestination)
+  const other = { sourceId: '1', identifier: '1@lid', identifiers: ['1@lid'], phone: null, phones: [] }
+  await assert.rejects(bed.inbox.ensureContact(person(other)), isDestination)
+  await new DeskClient(bed.helpdesk).post('/contacts', { name: 'Imported', identifier: '1@lid' })
+  await assert.rejects(bed.inbox.ensureContact(person(other)), isDestination)
   await assert.rejects(bed.inbox.probe(), isDestination)
 })
 

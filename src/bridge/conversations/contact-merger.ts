@@ -38,7 +38,7 @@ export class ContactMerger {
   /** A contact that we created shows the new number, unless an agent has given it another one. */
   async #renumber(spec: ContactSpec, known: KnownContact, phones: readonly string[], target: Target): Promise<void> {
     const { store, holdOf } = this.#deps
-    const { phone } = await target.helpdesk.ensureContact(spec)
+    const { phone } = await target.helpdesk.ensureContact(spec, { isKnown: true })
     if (phones.some((each) => phone === `+${each}`)) await this.#takesPhone(spec, known, target)
     else await store.saveContact(holdOf(target.instance), target.destination.key, { ...known, sourceId: spec.sourceId })
   }
@@ -74,8 +74,8 @@ export class ContactMerger {
       formerSourceIds: spec.formerSourceIds.filter((each) => each !== byLid.sourceId),
       identifiers: spec.identifiers.filter((each) => each !== lidJid(lid)),
     }
-    const keep = await target.helpdesk.ensureContact(withoutLid)
-    const drop = await target.helpdesk.ensureContact(lidSpec(lid, byLid.name))
+    const keep = await target.helpdesk.ensureContact(withoutLid, { isKnown: true })
+    const drop = await target.helpdesk.ensureContact(lidSpec(lid, byLid.name), { isKnown: true })
     const mayMerge = drop.id === byLid.contactId && byLid.ours && !drop.elsewhere && keep.id !== drop.id
     if (mayMerge) await join.join({ keep: keep.id, drop: { id: drop.id, sourceIds: [drop.sourceId] } }, target)
     // The helpdesk merged them in an earlier attempt, whose answer was lost.

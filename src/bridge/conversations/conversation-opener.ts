@@ -56,7 +56,7 @@ export class ConversationOpener {
   open(key: ConversationKey, spec: ContactSpec, { destination, helpdesk, onStep }: HelpdeskTarget) {
     const find = () => {
       onStep('contact')
-      return helpdesk.ensureContact(spec)
+      return this.#ensureContact(spec, { destination, helpdesk })
     }
     return this.#deps.gate.withContact(destination.key, find, (contact) => {
       onStep('conversation')
@@ -72,7 +72,7 @@ export class ConversationOpener {
    * mark names the conversation, so that it is found after a lost answer.
    */
   openPending(key: ConversationKey, spec: ContactSpec, mark: string, { destination, helpdesk }: HelpdeskTarget) {
-    const find = () => helpdesk.ensureContact(spec)
+    const find = () => this.#ensureContact(spec, { destination, helpdesk })
     return this.#deps.gate.withContact(destination.key, find, (contact) => {
       const lane = `${destination.key}|${contact.sourceId}`
       return this.#lanes.run(lane, () => this.#openPendingWith(contact, spec, { key, mark }, helpdesk))
@@ -90,11 +90,27 @@ export class ConversationOpener {
     { instance, destination, helpdesk }: ContactTarget,
     work: (contact: Contact) => Promise<T>,
   ): Promise<T> {
-    const find = () => helpdesk.ensureContact(spec)
+    const find = () => this.#ensureContact(spec, { destination, helpdesk })
     return this.#deps.gate.withContact(destination.key, find, async (contact) => {
       await this.#saveContact({ instance, destination: destination.key }, contact, spec)
       return work(contact)
     })
+  }
+
+  async #ensureContact(
+    spec: ContactSpec,
+    { destination, helpdesk }: Omit<ContactTarget, 'instance'>,
+  ): Promise<Contact> {
+    const known = await this.#deps.store.findContacts(destination.key, [spec.sourceId, ...spec.formerSourceIds])
+    return helpdesk.ensureContact(spec, { isKnown: known.length > 0 })
+  }
+
+  /**
+   * Whether the contact has no conversation yet. Two accounts that need a new contact at once share the request that creates it,
+   * and the other one may have opened a conversation since.
+   */
+  async #isFirst({ id, isNewHere }: Contact, { destination }: ConversationKey): Promise<boolean> {
+    return isNewHere && (await this.#deps.store.conversationsOf(destination, id)).length === 0
   }
 
   async #openPendingWith(
@@ -108,7 +124,7 @@ export class ConversationOpener {
     try {
       return await claims.run({ ...key, sourceId: contact.sourceId }, async (begin) => {
         const others = await store.excludedConversations(key, contact.sourceId)
-        const listed = contact.created ? [] : await helpdesk.conversationsSince(contact, 0)
+        const listed = (await this.#isFirst(contact, key)) ? [] : await helpdesk.conversationsSince(contact, 0)
         const isTaken = listed.some((id) => !others.includes(id))
         const beforeCreation = () => (isTaken ? Promise.reject(new HasConversation()) : begin())
         const made = await helpdesk.createPending({ contact, mark, isHistory: false, beforeCreation })
@@ -126,7 +142,9 @@ export class ConversationOpener {
     await this.#saveContact(key, contact, spec)
     return claims.run({ ...key, sourceId: contact.sourceId }, async (beforeCreation) => {
       const except = await store.excludedConversations(key, contact.sourceId)
-      const found = await helpdesk.ensureConversation(contact, conversationMode, { except, status, beforeCreation })
+      const isFirst = await this.#isFirst(contact, key)
+      const opening = { except, status, isFirst, beforeCreation }
+      const found = await helpdesk.ensureConversation(contact, conversationMode, opening)
       return this.#save(key, contact, found)
     })
   }

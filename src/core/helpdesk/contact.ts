@@ -24,6 +24,8 @@ export type Contact = {
   /** Whether the contact is in other inboxes too. */
   elsewhere: boolean
   created: boolean
+  /** The contact came into this inbox just now. Before, it could not have a conversation here. */
+  isNewHere: boolean
 }
 
 /** A contact as the helpdesk shows it now. `thumbnail` is the address of its picture; every upload has another one. */

@@ -66,6 +66,8 @@ export type Opening = {
   except?: readonly number[]
   /** The status of a new conversation. With `open` the helpdesk decides: it takes `pending` for an inbox with a bot. */
   status?: 'open' | 'pending'
+  /** The contact has no conversation in this inbox, so none is searched. */
+  isFirst?: boolean
   /** Awaited before a conversation is created. Rejects when none may be created now. */
   beforeCreation?: () => Promise<void>
 }

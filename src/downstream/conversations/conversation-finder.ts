@@ -6,13 +6,14 @@ import type { BoundedMap } from '../../lib/bounded-map.ts'
 import type { ChatwootClient } from '../chatwoot-client.ts'
 import type { FoundConversation } from '../chatwoot-json.ts'
 import { againWhenTaken, createConversation } from './create-conversation.ts'
-import { listByAgents, listBySourceId, toConversation } from './list-conversations.ts'
+import { listOfContact, toConversation } from './list-conversations.ts'
 
 export type Wanted = {
   contact: Pick<Contact, 'id' | 'sourceId'>
   mode: 'new' | 'reopen'
   except: readonly number[]
   status: 'open' | 'pending'
+  isFirst: boolean
   beforeCreation: () => Promise<void>
 }
 
@@ -24,16 +25,21 @@ export async function ensureConversation(
   // Without a status Chatwoot decides.
   const fields = wanted.status === 'pending' ? { status: wanted.status } : {}
   const create = async () => toConversation(await createConversation(client, { ...wanted, fields }, uncertain))
-  return againWhenTaken(client, wanted.contact, async () => (await find(client, wanted)) ?? (await create()))
+  let isSearched = !wanted.isFirst
+  return againWhenTaken(client, wanted.contact, async () => {
+    const found = isSearched ? await find(client, wanted) : undefined
+    isSearched = true
+    return found ?? create()
+  })
 }
 
 async function find(client: ChatwootClient, wanted: Wanted): Promise<Conversation | undefined> {
   const { contact, mode } = wanted
-  const ours = without(wanted, await listBySourceId(client, contact.sourceId))
-  const open = newest(ours.filter(isOpen))
-  if (open) return toConversation(open)
-  const all = [...ours, ...without(wanted, await listByAgents(client, contact.id))]
-  const other = newest(all.filter(isOpen)) ?? newest(all.filter((each) => mode === 'reopen' || each.isBlocked))
+  const listed = await listOfContact(client, contact)
+  const [ours, byAgents] = [without(wanted, listed.ours), without(wanted, listed.byAgents)]
+  const all = [...ours, ...byAgents]
+  const open = newest(ours.filter(isOpen)) ?? newest(byAgents.filter(isOpen))
+  const other = open ?? newest(all.filter((each) => mode === 'reopen' || each.isBlocked))
   return other && toConversation(other)
 }
 

@@ -10,6 +10,8 @@ import type { FoundConversation } from '../chatwoot-json.ts'
 const sourceIdOfAgents = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** Chatwoot lists so many conversations on a page. */
 const onPage = 25
+/** Chatwoot lists so many conversations of a contact at most. */
+const ofContact = 20
 /** As many pages are read at most, so that a contact with endless conversations costs a limited time. */
 const maxPages = 20
 const dayMs = 86_400_000
@@ -22,13 +24,30 @@ export function listBySourceId(client: ChatwootClient, sourceId: string, page = 
   return client.ask({ method: 'GET', path, about: 'inbox', read: readConversations })
 }
 
-/** Conversations that agents have started with this contact in our inbox. They have another source id. */
-export async function listByAgents(client: ChatwootClient, contactId: number): Promise<FoundConversation[]> {
+type ContactConversations = { ours: FoundConversation[]; byAgents: FoundConversation[] }
+
+/**
+ * The conversations with the contact in our inbox: those with this address, and those that agents have started, which have
+ * another source id. One list has both, unless it is full or does not tell the address of a conversation without messages.
+ */
+export async function listOfContact(
+  client: ChatwootClient,
+  { id, sourceId }: Pick<Contact, 'id' | 'sourceId'>,
+): Promise<ContactConversations> {
+  const listed = await listOfAllInboxes(client, id)
+  const here = listed.filter(({ inboxId }) => inboxId === client.destination.inboxId)
+  const isWhole = listed.length < ofContact && here.every((each) => each.sourceId !== null)
+  const ours = isWhole ? here.filter((each) => each.sourceId === sourceId) : await listBySourceId(client, sourceId)
+  return { ours, byAgents: here.filter(isByAgent) }
+}
+
+function listOfAllInboxes(client: ChatwootClient, contactId: number): Promise<FoundConversation[]> {
   const path = `/contacts/${contactId}/conversations`
-  const found = await client.ask({ method: 'GET', path, about: 'contact', read: readConversations })
-  return found.filter(
-    ({ inboxId, sourceId }) => inboxId === client.destination.inboxId && sourceIdOfAgents.test(sourceId ?? ''),
-  )
+  return client.ask({ method: 'GET', path, about: 'contact', read: readConversations })
+}
+
+function isByAgent({ sourceId }: FoundConversation): boolean {
+  return sourceIdOfAgents.test(sourceId ?? '')
 }
 
 /** The ids of the conversations of the contact that were active since then. */
@@ -39,7 +58,9 @@ export async function conversationsSince(
 ): Promise<number[]> {
   // The clocks of the helpdesk and of the network differ.
   const isActive = ({ lastActivityAt }: FoundConversation) => lastActivityAt === null || lastActivityAt >= since - dayMs
-  const found = (await listByAgents(client, id)).filter(isActive)
+  const { inboxId } = client.destination
+  const byAgents = (await listOfAllInboxes(client, id)).filter((each) => each.inboxId === inboxId && isByAgent(each))
+  const found = byAgents.filter(isActive)
   for (let page = 1; page <= maxPages; page++) {
     const listed = await listBySourceId(client, sourceId, page)
     const active = listed.filter(isActive)

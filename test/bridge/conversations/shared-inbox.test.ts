@@ -112,6 +112,15 @@ for (const engine of engines) {
       assert.deepEqual([contact?.ours, contact?.givenName], [true, 'Maria'])
     })
 
+    test('a message and the history of an account that need a new contact at once get one conversation', async () => {
+      await using inbox = await SharedInbox.open(engine)
+      const one = await inbox.process()
+      await Promise.all([one.openPending('a'), one.open('a')])
+      const requests = inbox.helpdesk.requests.map(({ method, path }) => `${method} ${path}`)
+      assert.equal(requests.filter((each) => /POST .*\/contacts$/.test(each)).length, 1)
+      assert.equal(inbox.helpdesk.see.conversations().length, 1)
+    })
+
     test('the claim of a process that died is over after 20 s of the process that waits, also when their clocks differ', async () => {
       await using inbox = await SharedInbox.open(engine)
       const [past, clock] = [new ManualClock(Date.UTC(2025, 0, 1)), new ManualClock()]

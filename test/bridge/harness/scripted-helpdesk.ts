@@ -93,9 +93,9 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('addAddress')
         return true
       },
-      ensureConversation: async ({ sourceId }, mode, { except, status = 'open', beforeCreation } = {}) => {
+      ensureConversation: async ({ sourceId }, mode, { except, status = 'open', isFirst, beforeCreation } = {}) => {
         await ask('ensureConversation')
-        const found = this.#findConversation(key, sourceId, mode, except)
+        const found = isFirst ? undefined : this.#findConversation(key, sourceId, mode, except)
         if (found) return found
         await beforeCreation?.()
         return Object.assign(await this.openConversation(key, sourceId), { status })
@@ -240,9 +240,10 @@ export class ScriptedHelpdesk implements Downstream {
   #contact(destination: string, spec: ContactSpec): Contact {
     const names = [spec.sourceId, ...spec.formerSourceIds]
     const known = this.contacts.find((each) => each.destination === destination && names.includes(each.sourceId))
-    if (known) return { ...known, created: false }
+    if (known) return { ...known, created: false, isNewHere: false }
     const { sourceId, identifier, phone, name } = spec
-    const contact = { id: ++this.#ids, sourceId, identifier, phone, name, elsewhere: false, created: true, destination }
+    const made = { elsewhere: false, created: true, isNewHere: true }
+    const contact = { id: ++this.#ids, sourceId, identifier, phone, name, destination, ...made }
     this.contacts.push(contact)
     return contact
   }

@@ -139,7 +139,7 @@ test('a contact without a number: refused, refused again, and sent when the numb
   await using bed = await OutboundBed.open()
   const maria = { id: 900, name: 'Maria', identifier: 'crm-5', phone: null as string | null, sourceId: 'crm-5' }
   const { contacts } = bed.helpdesk
-  contacts.push({ ...maria, elsewhere: false, created: true, destination: 'http://desk|1|1' })
+  contacts.push({ ...maria, elsewhere: false, created: true, isNewHere: true, destination: 'http://desk|1|1' })
   const { id: conversation } = await bed.helpdesk.openConversation('http://desk|1|1', 'crm-5')
   const id = await bed.write('for nobody', {}, conversation)
   const isRefused = ({ status, contentAttributes: { external_error: error } }: AgentMessage) =>

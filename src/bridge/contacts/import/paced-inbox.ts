@@ -8,9 +8,9 @@ export type PacedInbox = Pick<HelpdeskInbox, 'ensureContact' | 'findContact' | '
 /** `turn` resolves when so many requests may be made. */
 export function paceInbox(helpdesk: PacedInbox, turn: (requests: number) => Promise<void>): PacedInbox {
   return {
-    ensureContact: async (spec) => {
-      await turn(requestsFor(spec))
-      return helpdesk.ensureContact(spec)
+    ensureContact: async (spec, met) => {
+      await turn(requestsFor(spec, met))
+      return helpdesk.ensureContact(spec, met)
     },
     findContact: async (id) => {
       await turn(1)
@@ -23,7 +23,7 @@ export function paceInbox(helpdesk: PacedInbox, turn: (requests: number) => Prom
   }
 }
 
-/** A question for each address in the inbox, one for the account, and the creation. */
-function requestsFor({ formerSourceIds }: ContactSpec): number {
-  return 1 + formerSourceIds.length + 2
+/** At most: a question for each address in the inbox, one for the account, and the creation. */
+function requestsFor({ formerSourceIds }: ContactSpec, { isKnown } = { isKnown: false }): number {
+  return (isKnown ? 1 : 0) + formerSourceIds.length + 2
 }

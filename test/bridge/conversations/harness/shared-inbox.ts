@@ -97,6 +97,13 @@ export class SharingProcess {
     return known.conversationId
   }
 
+  /** Opens a conversation for the history of the account, and returns its id. */
+  async openPending(instance: string): Promise<number | undefined> {
+    const key = { instance, destination: this.target.destination.key, chat: `chat of ${instance}` }
+    const made = await this.#opener.openPending(key, person(), 'mark', { ...this.target, instance })
+    return made?.known.conversationId
+  }
+
   /** As the inbox worker does: after a passing failure it tries again. */
   async openAtLast(instance: string): Promise<number> {
     for (;;) {
