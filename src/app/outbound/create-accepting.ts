@@ -31,6 +31,7 @@ import { refusalReasons } from '../../http/webhook/refusal-sentences.ts'
 import { ClockDifferences } from '../../http/webhook/clock-differences.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
 import { ChatLanes } from '../../lib/queues/chat-lanes.ts'
+import { createStandIn } from './create-stand-in.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { SendingParts } from './create-sending.ts'
 import type { OutboundRoutes } from './outbound-routes.ts'
@@ -53,7 +54,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const fingerprints = new Fingerprints(config.storage.encryptionKeys)
   const rows = new MessageRows({ fingerprints, newId: parts.newId, clock })
   const common = createCommon(deps, parts, { fingerprints, rows })
-  const acceptor = createAcceptor(parts, common, order)
+  const acceptor = createAcceptor(deps, parts, { ...common, order })
   const direct = createDirect(deps, parts, common)
   const changes = createChanges(deps, parts, { answers, firstCallbacks, rows })
   const activity = createActivity(deps, parts)
@@ -66,6 +67,8 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const refusals = new CallbackRefusals({ count, clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
   const localeOf = (instance: InstanceName) => deps.settingsOf(instance).locale
+  const ages = new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock })
+  const shared = { fingerprints, rows, newRows: common.rows, firstCallbacks, ages, routing, localeOf, count }
   const webhook = new WebhookHandler({
     admission: new CallbackAdmission({ instances: deps.roster, routing, clocks, refusals, clock, localeOf }),
     outbound: acceptor,
@@ -73,13 +76,14 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     events: new ConversationEvents({
       ...{ activity, conversations, answers, lostCallbacks, onMembersAsked, onLabelled, clock, log },
     }),
-    ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
+    ages,
     onOperationsMessage,
     traces: deps.traces,
     clock,
     log,
   })
-  return { webhook, clocks, refusals, acceptor, direct, changes, activity, order }
+  const standIn = createStandIn(deps, parts, shared)
+  return { webhook, standIn, clocks, refusals, acceptor, direct, changes, activity, order }
 }
 
 /** The webhook asks for the destination of every callback whose signature is right. */
@@ -125,14 +129,16 @@ function createCommon(
 }
 
 function createAcceptor(
+  { hasPeers }: OutboundDeps,
   { stores, accounts, routes, sending }: Parts,
-  { guards, storage, answers, rows, lanes }: Common,
-  order: CallbackOrder,
+  { guards, storage, answers, rows, lanes, order }: Common & { order: CallbackOrder },
 ): MessageAcceptor {
-  const { composer, recipients, restrictions } = sending
+  const { composer, recipients, restrictions, worker } = sending
+  // Without other nodes the read would cost each message for nothing.
+  const catchUp = (instance: InstanceName) => (hasPeers() ? worker.lookAgain(instance) : Promise.resolve())
   const contexts = new SendContexts({ store: stores.contexts, recipients, routeOf: routes.routeOf })
   const immediate = new ImmediateSend({ composer, recipients, restrictions, accounts })
-  return new MessageAcceptor({ guards, order, contexts, immediate, storage, answers, rows, lanes })
+  return new MessageAcceptor({ guards, order, contexts, immediate, storage, answers, rows, catchUp, lanes })
 }
 
 function createDirect(

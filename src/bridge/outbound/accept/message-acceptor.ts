@@ -34,6 +34,8 @@ type Deps = {
   storage: Pick<MessageStorage, 'store' | 'storeIf'>
   answers: Pick<AnswerInTime, 'within' | 'listen'>
   rows: Pick<NewRows, 'rowOf'>
+  /** Queues what other nodes have stored for the instance: what is accepted after that comes behind it. */
+  catchUp: (instance: InstanceName) => Promise<void>
   /** Shared with everything that accepts messages. */
   lanes: ChatLanes
 }
@@ -100,7 +102,7 @@ export class MessageAcceptor implements PerInstance {
     { command, age, turn }: Acceptance,
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
-    const { guards, immediate, answers, rows } = this.#deps
+    const { guards, immediate, answers, rows, catchUp } = this.#deps
     const callback = callbackKey({ sender, destination }, command.messageId)
     // Messages of a chat are accepted one after the other: the order of acceptance is the order of sending, and the
     // spamguard compares each message with the one before it.
@@ -113,6 +115,7 @@ export class MessageAcceptor implements PerInstance {
       if (guards.isTooOld(age)) return guards.refuseTooOld(row, callback)
       const refusal = await guards.check(sender, row, callback)
       if (refusal) return refusal
+      await catchUp(sender.name)
       const prepared = !turn && facts ? await immediate.prepare(row, ref, facts) : undefined
       const { listener, outcome } = answers.listen(row.instance)
       const stored = await store({ row, key: callback, prepared, listener, turn, destination })

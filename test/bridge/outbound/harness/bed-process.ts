@@ -41,6 +41,11 @@ export class BedProcess {
   readonly usage: Usage
   /** Instances that another process holds by now. */
   readonly lost = new Set<string>()
+  /** The other nodes, as this one sees them. */
+  readonly view: { hasPeers: boolean; tellOwner: (instance: string) => void } = {
+    hasPeers: false,
+    tellOwner: () => undefined,
+  }
   readonly #owned = new AsyncDisposableStack()
 
   private constructor({ database, clock, logs, helpdesk, accounts, environment, onSendStep }: World) {
@@ -81,6 +86,10 @@ export class BedProcess {
       },
       onLabelled: () => Promise.resolve(),
       activityListener: () => subscriptions,
+      hasPeers: () => this.view.hasPeers,
+      tellOwner: (name) => {
+        this.view.tellOwner(name)
+      },
       stack: this.#owned,
     })
     for (const worker of this.outbound.workers) this.#owned.use(worker)
