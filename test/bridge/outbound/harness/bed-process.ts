@@ -30,6 +30,8 @@ type World = {
   logs: RecordedLog
   helpdesk: ScriptedHelpdesk
   accounts: ScriptedAccounts
+  /** Another process holds all accounts. */
+  holdsNothing?: boolean
   environment: Record<string, string>
   onSendStep: (step: SendStep) => Promise<void>
 }
@@ -48,11 +50,13 @@ export class BedProcess {
   }
   readonly #owned = new AsyncDisposableStack()
 
-  private constructor({ database, clock, logs, helpdesk, accounts, environment, onSendStep }: World) {
+  private constructor({ database, clock, logs, helpdesk, accounts, holdsNothing, environment, onSendStep }: World) {
     const config = loadConfig({ DATABASE_URL: 'file:./unused.db', ...environment })
     this.usage = new Usage({ store: new UsageStore(database), clock })
     this.#owned.defer(() => this.usage.flush())
+    if (holdsNothing) for (const name of accounts.names) this.lost.add(name)
     const holds = holdsWithout(this.lost)
+    const held = holdsNothing ? { find: () => undefined } : accounts
     const store = new DestinationStore(database, holds.nodeHold)
     const identities = new InboxIdentities({ store, downstream: helpdesk, clock, log: logs.log })
     const tenants = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
@@ -76,7 +80,7 @@ export class BedProcess {
       conversations: this.inbound.conversations,
       choices: this.inbound.choices,
       lostCallbacks: this.inbound.lostCallbacks,
-      accounts,
+      accounts: held,
       roster: { find: (name) => accounts.find(name), findCurrent: (name) => Promise.resolve(accounts.find(name)) },
       onSendStep,
       onOperationsMessage: () => undefined,
@@ -98,6 +102,7 @@ export class BedProcess {
   /** Takes up what the process before it left. */
   static async start(world: World): Promise<BedProcess> {
     const process = new BedProcess(world)
+    if (world.holdsNothing) return process
     await process.outbound.failRowsOfDeletedInstances()
     for (const name of world.accounts.names) {
       const parts: readonly PerInstance[] = [...process.inbound.perInstance, ...process.outbound.perInstance]

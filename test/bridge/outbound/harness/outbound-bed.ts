@@ -152,6 +152,14 @@ export class OutboundBed {
     await this.start(environment)
   }
 
+  /** Another process on the same database, which holds none of the accounts. The caller ends it. */
+  async startBeside(): Promise<BedProcess> {
+    const beside = await BedProcess.start({ ...this.#world, holdsNothing: true })
+    beside.view.hasPeers = true
+    this.process.view.hasPeers = true
+    return beside
+  }
+
   /** What a callback for a message to Bob looks like. */
   callback(id: number, content: string, more: Callback = {}): Callback {
     const sender = { identifier: phoneJid(this.bob.phone ?? ''), phone_number: `+${this.bob.phone ?? ''}` }
