@@ -59,7 +59,7 @@ type Shared = {
   count: (reason: RefusalReason) => void
 }
 
-export function createStandIn(deps: OutboundDeps, parts: Parts, shared: Shared): CallbackStandIn {
+export function createStandIn(deps: OutboundDeps, parts: Parts, shared: Shared) {
   const stores = createStores(deps)
   const recipients = createRecipients(deps, parts)
   const queue = new OwnerQueue(deps.tellOwner)
@@ -72,7 +72,8 @@ export function createStandIn(deps: OutboundDeps, parts: Parts, shared: Shared):
       onOperationsMessage: () => undefined,
       ...{ traces: deps.traces, clock: deps.clock, log: deps.log },
     })
-  return new CallbackStandIn({ certain: handlerOf(acceptor), doubtful: handlerOf(new DoubtfulCallbacks(acceptor)) })
+  const doubtful = handlerOf(new DoubtfulCallbacks(acceptor))
+  return { acceptor, standIn: new CallbackStandIn({ certain: handlerOf(acceptor), doubtful }) }
 }
 
 /** Typing, seen, labels and notes need the session or the memory of the owner. They are answered, and nothing is done. */
@@ -141,7 +142,7 @@ function createAcceptor(
     }),
     answers: new AnswerInTime({ outbox, outcomes, accounts: { isNearlyReady: () => false }, clock, log }),
     rows: newRows,
-    catchUp: () => Promise.resolve(),
+    others: { acceptorFor: () => undefined, catchUp: () => Promise.resolve() },
     lanes: new ChatLanes(),
   })
 }

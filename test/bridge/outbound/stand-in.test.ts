@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { parseJson } from '../../../src/http/json-body.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { withoutPostgres } from '../../harness/databases.ts'
 import { signatureOf } from '../../harness/signed-callback.ts'
 import type { Answer } from './harness/agent-desk.ts'
 import { revoked, rowOf } from './harness/views.ts'
+import { OutboundBed } from './harness/outbound-bed.ts'
 import { StandInBed } from './harness/stand-in-bed.ts'
 
 const bodyOf = ({ body }: Answer) => body as Record<string, unknown>
@@ -125,6 +127,19 @@ describe('a stand-in', { skip: withoutPostgres }, () => {
     }
     const { count, status } = await rowOf(bed, 8)
     assert.deepEqual([count, status], [1, 'refused'])
+  })
+
+  test('the owner of another instance of the inbox stores a message for the one that answers', async () => {
+    await using bed = await OutboundBed.open({ engine: 'postgres', accounts: 2 })
+    await bed.hears('hello')
+    await using beside = await bed.startBeside(['n1'])
+    bed.process.view.tellOwner = (instance) => void beside.outbound.lookAgain(instance)
+    beside.view.tellOwner = (instance) => void bed.process.outbound.lookAgain(instance)
+    const raw = Buffer.from(JSON.stringify(bed.callback(7, 'an answer')))
+    const answer = await beside.outbound.webhook.receive('n1', { raw, headers: {}, waitedMs: 0 }, parseJson)
+    assert.equal(answer.kind, 'queued')
+    const sent = await bed.received('an answer')
+    assert.deepEqual([(await rowOf(bed, 7)).instance, sent.instance], ['n0', 'n0'])
   })
 
   test('a message to a person whom no record knows is stored, and the owner sends it', async () => {

@@ -152,9 +152,10 @@ export class OutboundBed {
     await this.start(environment)
   }
 
-  /** Another process on the same database, which holds none of the accounts. The caller ends it. */
-  async startBeside(): Promise<BedProcess> {
-    const beside = await BedProcess.start({ ...this.#world, holdsNothing: true })
+  /** Another process on the same database, which holds these accounts from now on. The caller ends it. */
+  async startBeside(held: readonly string[] = []): Promise<BedProcess> {
+    for (const name of held) this.process.give(name)
+    const beside = await BedProcess.start({ ...this.#world, held })
     beside.view.hasPeers = true
     this.process.view.hasPeers = true
     return beside
