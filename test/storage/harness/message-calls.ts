@@ -248,7 +248,8 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
   'PeopleStore.insert': { kind: 'counted', run: known },
   'PeopleStore.insertUnlessKnown': {
     kind: 'repeated',
-    given: ({ database }, id) => database.write(database.query.insertInto('instances').values(sampleInstanceColumns(id))),
+    given: ({ database }, id) =>
+      database.write(database.query.insertInto('instances').values(sampleInstanceColumns(id))),
     run: ({ people }, id) => people.insertUnlessKnown(nodeHold(), id, person(id)),
   },
   'PeopleStore.update': {

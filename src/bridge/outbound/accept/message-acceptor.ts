@@ -69,7 +69,8 @@ export class MessageAcceptor implements PerInstance {
       return refusal
     }
     return answers.within(withinMs, (deadline) => {
-      const accept = (turn?: LaterTurn) => this.#accept(route, { ...arrival, deadline, withinMs, ...(turn && { turn }) })
+      const accept = (turn?: LaterTurn) =>
+        this.#accept(route, { ...arrival, deadline, withinMs, ...(turn && { turn }) })
       if (!guards.isTooOld(age)) return order.inTurn(route, command, { ...age, leftMs: withinMs }, accept)
       order.skip(route, command)
       return accept()

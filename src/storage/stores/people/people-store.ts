@@ -115,7 +115,11 @@ export class PeopleStore {
     const row = { instance, id, phone, lid, push_name: null, saved_name: null }
     const insert = this.#database.query.insertInto('people').values(row)
     const exists = existingInstance(this.#database, instance)
-    await this.#database.write(this.#fence(hold), exists, insert.onConflict((conflict) => conflict.doNothing()))
+    await this.#database.write(
+      this.#fence(hold),
+      exists,
+      insert.onConflict((conflict) => conflict.doNothing()),
+    )
   }
 
   /** `formerPhone` is the number that a new one replaces. It goes on leading to the person. */

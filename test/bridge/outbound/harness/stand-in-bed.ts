@@ -42,7 +42,7 @@ export class StandInBed {
     return this.bed.process.outbound.lookAgain('n0')
   }
 
-  /** The texts of the outbox in the order of their rows. */
+  /** The outbox in the order of its rows. */
   async rows(): Promise<{ message: number | null; status: string }[]> {
     const { database } = this.bed
     const query = database.query.selectFrom('outbox').select(['message_id as message', 'status']).orderBy('id')
