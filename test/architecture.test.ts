@@ -65,6 +65,10 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
     ...['bridge/outbound/accept', 'bridge/outbound/send'],
   ],
+  'bridge/outbound/stand-in': [
+    ...['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],
+    ...['bridge/outbound/accept', 'bridge/outbound/queue', 'bridge/outbound/send'],
+  ],
   'bridge/outbound': [
     ...['core', 'lib', 'bridge/conversations', ...storageRooms],
     ...['bridge/outbound/accept', 'bridge/outbound/send', 'bridge/outbound/compose'],

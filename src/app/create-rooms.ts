@@ -157,6 +157,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       inbound.inbound.acceptIfStored(instance, id)
     },
     activityListener: () => sync.typing.activity,
+    hasPeers: nodes.hasPeers,
+    tellOwner: nodes.tellOwner,
     onCounted,
     onMembersAsked: (question) => {
       memberNotes.asked(question)

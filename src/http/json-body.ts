@@ -62,6 +62,17 @@ function refuseOtherMedia(request: FastifyRequest): void {
   throw new BridgeError('SERVICE_UNSUPPORTED_MEDIA_TYPE', 'send the body as JSON with "Content-Type: application/json"')
 }
 
+/** The body of a callback, whose bytes are signed. */
+export function parseJson(raw: Buffer): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(raw)
+    refuseDeepNesting(text)
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new BridgeError('SERVICE_BAD_REQUEST', 'the body is not valid JSON', { cause })
+  }
+}
+
 // As codes: this runs over every character of every callback.
 const codeOf = (character: string) => character.charCodeAt(0)
 const [quote, backslash] = [codeOf('"'), codeOf('\\')]

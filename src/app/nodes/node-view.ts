@@ -1,10 +1,13 @@
 // What the service asks about the nodes that share its database.
 
+import type { InstanceName } from '../../core/ids.ts'
 import type { NodesShown } from '../../http/routes/health-schema.ts'
 
 export type NodeView = {
   /** False only while this node holds every instance. Then no list reads the database. */
   hasPeers: () => boolean
+  /** The instance has new rows in its outbox, which this node stored for its owner. Best effort. */
+  tellOwner: (instance: InstanceName) => void
   /** For health; undefined while there is one node. */
   shown: () => NodesShown | undefined
   /** Why other nodes should get the requests; null when this one takes them. One that has no peers always takes them. */
@@ -12,4 +15,9 @@ export type NodeView = {
 }
 
 /** One process holds every instance. */
-export const onlyNode: NodeView = { hasPeers: () => false, shown: () => undefined, trouble: () => null }
+export const onlyNode: NodeView = {
+  hasPeers: () => false,
+  tellOwner: () => undefined,
+  shown: () => undefined,
+  trouble: () => null,
+}

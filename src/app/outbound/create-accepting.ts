@@ -6,6 +6,7 @@ import { CallbackAges } from '../../bridge/outbound/accept/callback-ages.ts'
 import { CallbackOrder } from '../../bridge/outbound/accept/callback-order.ts'
 import { FirstCallbacks } from '../../bridge/outbound/accept/first-callbacks.ts'
 import { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
+import type { OtherNodes } from '../../bridge/outbound/accept/message-acceptor.ts'
 import { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import { MessageRows } from '../../bridge/outbound/accept/message-rows.ts'
 import { MessageDeletions } from '../../bridge/outbound/accept/message-deletions.ts'
@@ -28,9 +29,11 @@ import type { Routing } from '../../tenants/routing.ts'
 import { CallbackAdmission } from '../../http/webhook/callback-admission.ts'
 import { CallbackRefusals } from '../../http/webhook/callback-refusals.ts'
 import { refusalReasons } from '../../http/webhook/refusal-sentences.ts'
+import type { RefusalReason } from '../../http/webhook/refusal-sentences.ts'
 import { ClockDifferences } from '../../http/webhook/clock-differences.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
 import { ChatLanes } from '../../lib/queues/chat-lanes.ts'
+import { createStandIn } from './create-stand-in.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { SendingParts } from './create-sending.ts'
 import type { OutboundRoutes } from './outbound-routes.ts'
@@ -53,19 +56,19 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const fingerprints = new Fingerprints(config.storage.encryptionKeys)
   const rows = new MessageRows({ fingerprints, newId: parts.newId, clock })
   const common = createCommon(deps, parts, { fingerprints, rows })
-  const acceptor = createAcceptor(parts, common, order)
+  const count = refusalCounter(deps)
+  const routing = notedBy(firstCallbacks, deps.routing)
+  const localeOf = (instance: InstanceName) => deps.settingsOf(instance).locale
+  const ages = new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock })
+  const shared = { fingerprints, rows, newRows: common.rows, firstCallbacks, ages, routing, localeOf, count }
+  const { standIn, acceptor: elsewhere } = createStandIn(deps, parts, shared)
+  const others = createOthers(deps, parts, elsewhere)
+  const acceptor = createAcceptor(parts, { ...common, order, others })
   const direct = createDirect(deps, parts, common)
   const changes = createChanges(deps, parts, { answers, firstCallbacks, rows })
   const activity = createActivity(deps, parts)
   const clocks = new ClockDifferences({ clock, log })
-  const count = (reason: string) => {
-    deps.metrics.callbacksRefused.inc({ reason })
-  }
-  // Prometheus sees an increase only from a value that it has seen before.
-  for (const reason of refusalReasons) deps.metrics.callbacksRefused.inc({ reason }, 0)
   const refusals = new CallbackRefusals({ count, clock, log })
-  const routing = notedBy(firstCallbacks, deps.routing)
-  const localeOf = (instance: InstanceName) => deps.settingsOf(instance).locale
   const webhook = new WebhookHandler({
     admission: new CallbackAdmission({ instances: deps.roster, routing, clocks, refusals, clock, localeOf }),
     outbound: acceptor,
@@ -73,13 +76,33 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     events: new ConversationEvents({
       ...{ activity, conversations, answers, lostCallbacks, onMembersAsked, onLabelled, clock, log },
     }),
-    ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
+    ages,
     onOperationsMessage,
     traces: deps.traces,
     clock,
     log,
   })
-  return { webhook, clocks, refusals, acceptor, direct, changes, activity, order }
+  return { webhook, standIn, clocks, refusals, acceptor, direct, changes, activity, order }
+}
+
+function refusalCounter({ metrics }: OutboundDeps): (reason: RefusalReason) => void {
+  // Prometheus sees an increase only from a value that it has seen before.
+  for (const reason of refusalReasons) metrics.callbacksRefused.inc({ reason }, 0)
+  return (reason) => {
+    metrics.callbacksRefused.inc({ reason })
+  }
+}
+
+/** Without other nodes this node holds every instance, and a look for their rows would cost each message a read. */
+function createOthers(
+  { hasPeers }: OutboundDeps,
+  { accounts, sending: { worker } }: Parts,
+  elsewhere: Pick<MessageAcceptor, 'send'>,
+): OtherNodes {
+  return {
+    acceptorFor: (instance) => (hasPeers() && !accounts.isHere(instance) ? elsewhere : undefined),
+    catchUp: (instance) => (hasPeers() ? worker.lookAgain(instance) : Promise.resolve()),
+  }
 }
 
 /** The webhook asks for the destination of every callback whose signature is right. */
@@ -126,13 +149,12 @@ function createCommon(
 
 function createAcceptor(
   { stores, accounts, routes, sending }: Parts,
-  { guards, storage, answers, rows, lanes }: Common,
-  order: CallbackOrder,
+  { guards, storage, answers, rows, lanes, order, others }: Common & { order: CallbackOrder; others: OtherNodes },
 ): MessageAcceptor {
   const { composer, recipients, restrictions } = sending
   const contexts = new SendContexts({ store: stores.contexts, recipients, routeOf: routes.routeOf })
   const immediate = new ImmediateSend({ composer, recipients, restrictions, accounts })
-  return new MessageAcceptor({ guards, order, contexts, immediate, storage, answers, rows, lanes })
+  return new MessageAcceptor({ guards, order, contexts, immediate, storage, answers, rows, others, lanes })
 }
 
 function createDirect(

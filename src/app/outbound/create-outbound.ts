@@ -52,6 +52,8 @@ export function createOutbound(deps: OutboundDeps) {
     guards: { recipients: sending.recipients, restrictions, pace, metrics: sending.metrics },
     sent: stores.sent,
     webhook: accepting.webhook,
+    /** For callbacks whose owner does not answer. */
+    standIn: accepting.standIn,
     /** Messages that programs send. */
     direct: accepting.direct,
     clocks,
@@ -81,6 +83,8 @@ export function createOutbound(deps: OutboundDeps) {
       worker.connectionChanged(instance)
       if (accounts.isReady(instance)) activity.connected(instance)
     },
+    /** Other nodes may have stored messages for the instance. */
+    lookAgain: (instance: InstanceName) => worker.lookAgain(instance),
     /** The instance is deleted: its rows fail. */
     async forget(instance: InstanceName): Promise<void> {
       activity.leave(instance)

@@ -4,6 +4,7 @@ import type { ConversationDirectory } from '../../bridge/conversations/conversat
 import type { OfferedChoices } from '../../bridge/conversations/offered-choices.ts'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { ActivityListener } from '../../bridge/outbound/agent-activity.ts'
+import type { TellOwner } from '../../bridge/outbound/stand-in/owner-queue.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory, AccountRoster } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
@@ -62,6 +63,10 @@ export type OutboundDeps = {
   clock: Clock
   log: Log
   stack: AsyncDisposableStack
+  /** Whether other nodes may store messages for the instances of this one. */
+  hasPeers: () => boolean
+  /** The owner of the instance has new rows of it. */
+  tellOwner: TellOwner
   /** Called when the instance has more or fewer messages in its outbox. */
   onCounted?: ((instance: InstanceName) => void) | undefined
 }

@@ -10,6 +10,7 @@ import type { HoldOf } from '../../core/nodes/hold.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
+import { StorageError } from '../../storage/engine/statement.ts'
 import { shownName } from './names.ts'
 import { formerPhones, isHolder, news, tellsNothingNew } from './person-news.ts'
 import type { PeopleStore, PersonChanges, PersonRecord } from '../../storage/stores/people/people-store.ts'
@@ -70,7 +71,7 @@ export class People implements PerInstance {
     if (person.phone === null && person.lid === null) return unknownPerson
     const cached = this.#cached(instance, person)
     if (cached && tellsNothingNew(cached, person, pushName)) return cached
-    return this.#lanes.run(instance, () => this.#learn(instance, person, pushName))
+    return this.#lanes.run(instance, () => this.#learnAgain(instance, person, pushName))
   }
 
   /** The record with this id. */
@@ -128,7 +129,7 @@ export class People implements PerInstance {
     const { person, pushName, savedName, isFullSync = false } = names
     const known = await this.#find(instance, person)
     if (!known && (savedName === undefined || savedName === null)) return
-    const record = known ?? (await this.#learn(instance, person, null))
+    const record = known ?? (await this.#learnAgain(instance, person, null))
     const changes = {
       ...(pushName !== undefined && pushName !== record.pushName && { pushName }),
       ...(savedName !== undefined && savedName !== record.savedName && { savedName }),
@@ -150,6 +151,16 @@ export class People implements PerInstance {
   async #findById(instance: InstanceName, id: ChatId): Promise<PersonRecord | undefined> {
     const found = await this.#deps.store.findById(instance, id)
     return found && this.#remember(instance, found)
+  }
+
+  /** Another node may store the same person between our look and our write. Then the second look finds the record. */
+  async #learnAgain(instance: InstanceName, person: Person, pushName: string | null): Promise<PersonRecord> {
+    try {
+      return await this.#learn(instance, person, pushName)
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.failure !== 'constraint') throw error
+      return this.#learn(instance, person, pushName)
+    }
   }
 
   async #learn(instance: InstanceName, person: Person, pushName: string | null): Promise<PersonRecord> {

@@ -14,6 +14,9 @@ export type Hold = Readonly<{ instance: InstanceName; node: NodeId; epoch: numbe
 /** Throws `NotHeldError` when this node does not hold the instance. */
 export type HoldOf = (instance: InstanceName) => Hold
 
+/** A stand-in writes with the right of its node: it holds no instance. */
+export type WriterHoldOf = (instance: InstanceName) => Hold | NodeHold
+
 /** The rights of this process. */
 export type Holds = { holdOf: HoldOf; nodeHold: () => NodeHold }
 
@@ -27,8 +30,10 @@ export async function unlessLost(work: Promise<void>): Promise<void> {
 }
 
 export class NotHeldError extends Error {
-  constructor(instance: InstanceName) {
-    super(`this node does not hold the instance ${JSON.stringify(instance)}`)
+  /** Without an instance the node itself has lost its right to write. */
+  constructor(instance?: InstanceName) {
+    const lost = instance === undefined ? 'is given up' : `does not hold the instance ${JSON.stringify(instance)}`
+    super(`this node ${lost}`)
     this.name = 'NotHeldError'
   }
 }

@@ -7,7 +7,7 @@ import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
-import { refuseDeepNesting } from '../json-body.ts'
+import { parseJson } from '../json-body.ts'
 import { isTooLarge } from '../body-memory.ts'
 import type { BodyMemory } from '../body-memory.ts'
 import { InstanceParams, responses } from '../schemas.ts'
@@ -84,7 +84,7 @@ function addWebhookRoute(
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const waitedMs = request.heldMs + (waited.get(request) ?? 0)
       const callback = { raw, headers: request.headers, waitedMs }
-      const answer = await webhook.receive(request.params.name, callback, parse)
+      const answer = await webhook.receive(request.params.name, callback, parseJson)
       reply.raw.once('finish', () => {
         onAnswered(answer)
       })
@@ -112,14 +112,4 @@ function addEditRoute(app: HttpApp, { instances, edit }: MessageDeps): void {
       return { waid, edited: true }
     },
   )
-}
-
-function parse(raw: Buffer): unknown {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(raw)
-    refuseDeepNesting(text)
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new BridgeError('SERVICE_BAD_REQUEST', 'the body is not valid JSON', { cause })
-  }
 }

@@ -15,8 +15,10 @@ import type { Caller, CallbackRefusals } from './callback-refusals.ts'
 import type { ClockDifferences } from './clock-differences.ts'
 import type { RefusalReason } from './refusal-sentences.ts'
 
+type Found = { readonly record: Sender } | undefined
+
 type Deps = {
-  instances: { find(name: InstanceName): { readonly record: Sender } | undefined }
+  instances: { find(name: InstanceName): Found | Promise<Found> }
   routing: Pick<Routing, 'destinationOf' | 'configuredSecretsOf' | 'webhookSecretsOf'>
   clocks: Pick<ClockDifferences, 'refused' | 'agreed'>
   refusals: Pick<CallbackRefusals, 'refused' | 'accepted'>
@@ -43,8 +45,8 @@ export class CallbackAdmission {
    * helpdesk must be asked, the body is read too: the message is then known when there is no answer.
    */
   async screen(name: InstanceName, headers: IncomingHttpHeaders): Promise<void> {
-    const sender = this.#deps.instances.find(name)?.record
-    const { routing } = this.#deps
+    const { routing, instances } = this.#deps
+    const sender = (await instances.find(name))?.record
     const secrets =
       (await knownAtOnce(routing.webhookSecretsOf(sender))) ?? (await knownAtOnce(routing.configuredSecretsOf(sender)))
     if (secrets === undefined) return
@@ -56,7 +58,7 @@ export class CallbackAdmission {
   /** Checks the signature first: a caller without the secret must not learn which instances exist. */
   async admit(name: InstanceName, callback: IncomingCallback): Promise<Admitted> {
     const { instances, routing } = this.#deps
-    const sender = instances.find(name)?.record
+    const sender = (await instances.find(name))?.record
     const secrets = await routing.webhookSecretsOf(sender)
     const isSigned = secrets.length > 0
     const caller = { instance: name, isKnown: sender !== undefined, isProved: isSigned }

@@ -37,9 +37,9 @@ const errorOf: Record<UndeliverableCode, ErrorCode> = {
   history_conversation: 'SERVICE_MESSAGE_UNSENDABLE',
 }
 
-type Reply = { status: number; body: Record<string, unknown> }
+export type WebhookReply = { status: number; body: Record<string, unknown> }
 
-export function toWebhookReply(answer: WebhookAnswer | DirectAnswer): Reply {
+export function toWebhookReply(answer: WebhookAnswer | DirectAnswer): WebhookReply {
   switch (answer.kind) {
     case 'sent':
       return { status: 200, body: { status: 'sent', waid: answer.waid, queue_id: answer.queueId } }
@@ -66,6 +66,6 @@ export function toWebhookReply(answer: WebhookAnswer | DirectAnswer): Reply {
   }
 }
 
-function refusal(code: ErrorCode, error: string, more: Record<string, unknown> = {}): Reply {
+function refusal(code: ErrorCode, error: string, more: Record<string, unknown> = {}): WebhookReply {
   return { status: statusOfCode[code], body: { ...more, error, error_code: code } }
 }

@@ -62,6 +62,14 @@ test('an inserted row takes its place by id, a pushed row comes last', async () 
   assert.deepEqual(names(), ['a 1', 'a 2', 'a 4', 'a 3'])
 })
 
+test('an inserted row takes the place that the caller names', async () => {
+  const { names, push, queues, end } = setUp()
+  for (const id of ['1', '4', '3']) push('p', id)
+  queues.insert('a', 'p', { id: '5', row: null }, (other) => other === '3')
+  for (const index of [0, 1, 2]) await end(index)
+  assert.deepEqual(names(), ['a 1', 'a 4', 'a 5', 'a 3'])
+})
+
 test('the row travels with its id to the first work only', async () => {
   const { steps, push, end, queues } = setUp()
   push('p', '1')

@@ -104,9 +104,9 @@ export class ChatQueues<Row> {
     this.#queueFor(instance, chatId).waiting.push(this.#kept(item))
   }
 
-  /** Puts the row in the order of ids. */
-  insert(instance: string, chatId: string, item: QueueItem<Row>): void {
-    this.#queueFor(instance, chatId).waiting.insert(this.#kept(item))
+  /** Puts the row before those that are later: by their ids, unless the caller knows the order. */
+  insert(instance: string, chatId: string, item: QueueItem<Row>, isLater?: (id: string) => boolean): void {
+    this.#queueFor(instance, chatId).waiting.insert(this.#kept(item), isLater)
     this.#startChat(instance, chatId)
   }
 

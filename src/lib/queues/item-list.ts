@@ -23,10 +23,10 @@ export class ItemList<Row> {
     this.#items.push(item)
   }
 
-  /** Puts the item in the order of ids. */
-  insert(item: QueueItem<Row>): void {
+  /** Puts the item before those at the end that are later: by their ids, unless the caller knows the order. */
+  insert(item: QueueItem<Row>, isLater = (id: string) => id > item.id): void {
     let at = this.#items.length
-    while (at > this.#next && (this.#items[at - 1]?.id ?? '') > item.id) at--
+    while (at > this.#next && isLater(this.#items[at - 1]?.id ?? '')) at--
     this.#items.splice(at, 0, item)
   }
 

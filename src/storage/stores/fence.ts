@@ -29,7 +29,7 @@ export function createFence(database: Database): Fence {
 export async function writeHeld(
   database: Database,
   fence: Fence,
-  hold: Hold,
+  hold: Hold | NodeHold,
   ...steps: readonly Step[]
 ): Promise<number[]> {
   try {
@@ -40,11 +40,11 @@ export async function writeHeld(
   }
 }
 
-async function assertHeld(database: Database, fence: Fence, hold: Hold): Promise<void> {
+async function assertHeld(database: Database, fence: Fence, hold: Hold | NodeHold): Promise<void> {
   try {
     await database.write(fence(hold))
   } catch (error) {
-    throw isUnexpected(error) ? new NotHeldError(hold.instance) : error
+    throw isUnexpected(error) ? new NotHeldError('instance' in hold ? hold.instance : undefined) : error
   }
 }
 

@@ -1,7 +1,7 @@
 // Writes for an instance. They carry the hold of this process, and a write with a stale hold does nothing.
 
 import type { InstanceName } from '../../core/ids.ts'
-import type { HoldOf } from '../../core/nodes/hold.ts'
+import type { WriterHoldOf } from '../../core/nodes/hold.ts'
 import type { Database } from '../database.ts'
 import { createFence, isUnexpected, writeHeld } from './fence.ts'
 import type { Fence, Step } from './fence.ts'
@@ -9,10 +9,10 @@ import { toStatement } from '../engine/statement.ts'
 
 export class FencedWriter {
   readonly #database: Database
-  readonly #holdOf: HoldOf
+  readonly #holdOf: WriterHoldOf
   readonly #fence: Fence
 
-  constructor(database: Database, holdOf: HoldOf) {
+  constructor(database: Database, holdOf: WriterHoldOf) {
     this.#database = database
     this.#holdOf = holdOf
     this.#fence = createFence(database)

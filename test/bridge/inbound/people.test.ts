@@ -8,7 +8,8 @@ import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
-import { holdOf, holds } from '../../harness/holds.ts'
+import { holdOf, holds, nodeHold } from '../../harness/holds.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
 
 const noNames = { pushName: null, savedName: null, formerPhones: [] }
 
@@ -37,6 +38,22 @@ test('a person who is looked up while two records become one is not remembered a
   await people.applyNames('a', { person: { phone: null, lid: '99' }, savedName: 'Mum' })
   const stored = await find('a', { phone: '55', lid: null })
   assert.deepEqual(stored, [{ id: 'p1', phone: '55', lid: '99', ...noNames, savedName: 'Mum' }])
+})
+
+test('a person whom another node stores between our look and our write is that person', async () => {
+  await using opened = await newDatabase('sqlite')
+  const { database } = opened
+  await new LeaseStore(database).acquire('me', 60_000)
+  await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('a')))
+  const store = new PeopleStore(database)
+  const find = store.find.bind(store)
+  store.find = async (...about) => {
+    const found = await find(...about)
+    await store.insertUnlessKnown(nodeHold(), 'a', { id: 'other', phone: '55', lid: null, ...noNames })
+    return found
+  }
+  const people = new People({ store, ...holds, newId: () => 'own', clock: systemClock })
+  assert.equal((await people.upsert('a', { phone: '55', lid: null })).id, 'other')
 })
 
 /** A person with two records, in a storage that merges them and loses the answer. */

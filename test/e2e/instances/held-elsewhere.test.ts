@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Insertable } from 'kysely'
+import { onlyNode } from '../../../src/app/nodes/node-view.ts'
 import type { NodeView } from '../../../src/app/nodes/node-view.ts'
 import type { OutboxTable } from '../../../src/storage/schema/messages.ts'
 import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
@@ -34,7 +35,7 @@ const nodes = [
 async function startBeside(view: Partial<NodeView> = {}, options: ServiceOptions = {}): Promise<Service> {
   const service = await Service.start({
     ...options,
-    nodes: { hasPeers: () => true, shown: () => undefined, trouble: () => null, ...view },
+    nodes: { ...onlyNode, hasPeers: () => true, ...view },
     seed: async (database) => {
       await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('mine')))
     },

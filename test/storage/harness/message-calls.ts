@@ -6,6 +6,7 @@ import type { NewClaim } from '../../../src/storage/stores/messages/message-map-
 import type { PersonRecord } from '../../../src/storage/stores/people/people-store.ts'
 import type { StoreCall, Stores } from './all-stores.ts'
 import { holdOf, nodeHold } from '../../harness/holds.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
 
 const destination = 'https://desk|1|7'
 const posting = { conversationId: 12, since: 1000, after: 40 }
@@ -245,6 +246,12 @@ const peopleCalls: Readonly<Record<string, StoreCall>> = {
   'PeopleStore.findById': { kind: 'read', run: ({ people }, id) => people.findById('shop', id) },
   // The caller looks for the person before it stores the person again.
   'PeopleStore.insert': { kind: 'counted', run: known },
+  'PeopleStore.insertUnlessKnown': {
+    kind: 'repeated',
+    given: ({ database }, id) =>
+      database.write(database.query.insertInto('instances').values(sampleInstanceColumns(id))),
+    run: ({ people }, id) => people.insertUnlessKnown(nodeHold(), id, person(id)),
+  },
   'PeopleStore.update': {
     kind: 'repeated',
     given: known,

@@ -26,6 +26,13 @@ import type { SendAnswer } from './send-answer.ts'
 import type { SendContext, SendContexts } from './send-context.ts'
 import type { SendGuards } from './send-guards.ts'
 
+export type OtherNodes = {
+  /** Accepts for an instance that another node holds; undefined when this node holds it. */
+  acceptorFor(instance: InstanceName): Pick<MessageAcceptor, 'send'> | undefined
+  /** Queues what other nodes have stored for the instance: what is accepted after that comes behind it. */
+  catchUp(instance: InstanceName): Promise<void>
+}
+
 type Deps = {
   guards: Pick<SendGuards, 'checkCommand' | 'refuseNoRecipient' | 'checkImport' | 'check' | 'isTooOld' | 'refuseTooOld'>
   order: Pick<CallbackOrder, 'inTurn' | 'skip'>
@@ -34,6 +41,7 @@ type Deps = {
   storage: Pick<MessageStorage, 'store' | 'storeIf'>
   answers: Pick<AnswerInTime, 'within' | 'listen'>
   rows: Pick<NewRows, 'rowOf'>
+  others: OtherNodes
   /** Shared with everything that accepts messages. */
   lanes: ChatLanes
 }
@@ -42,7 +50,7 @@ type Deps = {
 type Arrival = { command: SendCommand; age: CallbackAge }
 
 /** Without a `turn` the message may be sent as soon as it is accepted. */
-type Acceptance = Arrival & { deadline: Deadline; turn?: LaterTurn }
+type Acceptance = Arrival & { deadline: Deadline; withinMs: number; turn?: LaterTurn }
 
 export class MessageAcceptor implements PerInstance {
   readonly #deps: Deps
@@ -61,7 +69,8 @@ export class MessageAcceptor implements PerInstance {
       return refusal
     }
     return answers.within(withinMs, (deadline) => {
-      const accept = (turn?: LaterTurn) => this.#accept(route, { ...arrival, deadline, ...(turn && { turn }) })
+      const accept = (turn?: LaterTurn) =>
+        this.#accept(route, { ...arrival, deadline, withinMs, ...(turn && { turn }) })
       if (!guards.isTooOld(age)) return order.inTurn(route, command, { ...age, leftMs: withinMs }, accept)
       order.skip(route, command)
       return accept()
@@ -85,14 +94,26 @@ export class MessageAcceptor implements PerInstance {
     if (recalled) {
       const { unchanged } = recalled
       const store = (message: Message) => storage.storeIf(unchanged, message, deadline)
-      const accepted = await this.#acceptIn(recalled, acceptance, store)
+      const accepted = await this.#acceptAt(route, recalled, acceptance, store)
       if (accepted !== 'stale') return accepted
       // The person may have another record by now.
       question = await contexts.questionOf(route, command)
     }
     const context = await contexts.read(question)
     if (!context) return guards.refuseNoRecipient(route, command)
-    return this.#acceptIn(context, acceptance, (message) => storage.store(message, deadline))
+    return this.#acceptAt(route, context, acceptance, (message) => storage.store(message, deadline))
+  }
+
+  /** Instances that share a helpdesk inbox may be on different nodes. The owner of the one that answers sends the message. */
+  #acceptAt<Refusal>(
+    route: Route,
+    context: SendContext,
+    acceptance: Acceptance,
+    store: (message: Message) => Promise<'accepted' | Refusal>,
+  ): Promise<Accepted | SendAnswer | Refusal> {
+    const elsewhere = this.#deps.others.acceptorFor(context.sender.name)
+    if (elsewhere) return elsewhere.send(route, acceptance, acceptance.withinMs)
+    return this.#acceptIn(context, acceptance, store)
   }
 
   async #acceptIn<Refusal>(
@@ -100,7 +121,7 @@ export class MessageAcceptor implements PerInstance {
     { command, age, turn }: Acceptance,
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
-    const { guards, immediate, answers, rows } = this.#deps
+    const { guards, immediate, answers, rows, others } = this.#deps
     const callback = callbackKey({ sender, destination }, command.messageId)
     // Messages of a chat are accepted one after the other: the order of acceptance is the order of sending, and the
     // spamguard compares each message with the one before it.
@@ -113,6 +134,7 @@ export class MessageAcceptor implements PerInstance {
       if (guards.isTooOld(age)) return guards.refuseTooOld(row, callback)
       const refusal = await guards.check(sender, row, callback)
       if (refusal) return refusal
+      await others.catchUp(sender.name)
       const prepared = !turn && facts ? await immediate.prepare(row, ref, facts) : undefined
       const { listener, outcome } = answers.listen(row.instance)
       const stored = await store({ row, key: callback, prepared, listener, turn, destination })

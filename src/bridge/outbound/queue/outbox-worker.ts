@@ -120,6 +120,11 @@ export class OutboxWorker implements PerInstance {
     return acquired
   }
 
+  /** Queues the rows that other nodes have stored for an instance of this one. */
+  async lookAgain(instance: InstanceName): Promise<void> {
+    if (this.#deps.accounts.isHere(instance)) await unlessLost(this.#takeUp(instance))
+  }
+
   /** Takes a row out of its queue that is finished without having been sent. */
   drop({ id, instance }: Pick<LiveRow, 'id' | 'instance'>): void {
     this.#queues.remove(instance, id)
@@ -203,7 +208,7 @@ export class OutboxWorker implements PerInstance {
     await this.#queues.stop()
   }
 
-  /** Queues stored rows that are in no queue, as after a deletion of the instance that could not be finished. */
+  /** Queues stored rows that are in no queue: those of another node, and those of a deletion that could not be finished. */
   async #takeUp(instance: InstanceName): Promise<void> {
     const { outbox, accounts, isUndecided, outcomes } = this.#deps
     if (!accounts.isHere(instance)) {
@@ -212,8 +217,33 @@ export class OutboxWorker implements PerInstance {
       return
     }
     const rows = inQueueOrder(await outbox.live(instance))
+    // The instance may have left meanwhile.
+    if (!accounts.isHere(instance)) return
+    const places = new Map(rows.map(({ id }, place) => [id, place]))
     const queued = this.#queues.ids(instance)
-    for (const row of rows) if (!isUndecided(row.id) && !queued.has(row.id)) this.submit(row)
+    const missing = rows.filter(({ id }) => !isUndecided(id) && !queued.has(id))
+    if (missing.length === 0) return
+    this.#accountOf(instance)
+    for (const { id, chatId } of missing) {
+      const place = places.get(id) ?? 0
+      // What was stored since the rows were read is later than all of them.
+      this.#queues.insert(instance, chatId, { id, row: null }, (other) => (places.get(other) ?? Infinity) > place)
+    }
+    await this.#limitTime(instance)
+  }
+
+  /** The rows of another node have the time limit of an account that is away. */
+  async #limitTime(instance: InstanceName): Promise<void> {
+    const { transitions, clock, accounts } = this.#deps
+    if (accounts.readinessOf(instance) === 'away') await transitions.startWaiting(instance, clock.now())
+    else await this.#stopWaiting(instance)
+  }
+
+  /** What is overdue expires first. */
+  async #stopWaiting(instance: InstanceName): Promise<void> {
+    const { transitions, clock } = this.#deps
+    await this.#expireDue(instance)
+    await transitions.stopWaiting(instance, clock.now())
   }
 
   #accountOf(instance: InstanceName): Account {
@@ -231,8 +261,7 @@ export class OutboxWorker implements PerInstance {
         await transitions.startWaiting(instance, clock.now())
         return
       }
-      await this.#expireDue(instance)
-      await transitions.stopWaiting(instance, clock.now())
+      await this.#stopWaiting(instance)
       if (readiness === 'ready') this.#queues.wake(instance)
     } catch (err) {
       log.error({ err, instance }, 'the outbox could not follow a change of the connection')

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { maxWaiting, messageKinds } from '../../../core/outbox.ts'
 import type { OutboxPart, OutboxPayload } from '../../../core/outbox.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
-import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
+import type { NodeHold, WriterHoldOf } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { callbackColumns, findSettled, isRequest, isSettled, oldCallbacks, requestSteps } from './settled-callbacks.ts'
@@ -47,7 +47,7 @@ export class OutboxStore {
   readonly #settle: ReturnType<typeof compileSettle>
   readonly #lookAgain: ReturnType<typeof compileLookAgain>
 
-  constructor(database: Database, holdOf: HoldOf, nodeHold: () => NodeHold) {
+  constructor(database: Database, holdOf: WriterHoldOf, nodeHold: () => NodeHold) {
     this.#database = database
     this.#writer = new FencedWriter(database, holdOf)
     this.#nodeWriter = new NodeWriter(database, nodeHold)

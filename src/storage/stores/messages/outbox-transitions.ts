@@ -7,7 +7,7 @@ import type { ExpressionBuilder } from 'kysely'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
-import type { HoldOf } from '../../../core/nodes/hold.ts'
+import type { WriterHoldOf } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { compileOnce } from '../../compile-once.ts'
@@ -29,7 +29,7 @@ export class OutboxTransitions {
   readonly #markSent: ReturnType<typeof compileMarkSent>
   readonly #countSent: ReturnType<typeof compileCountSent>
 
-  constructor(database: Database, holdOf: HoldOf) {
+  constructor(database: Database, holdOf: WriterHoldOf) {
     this.#database = database
     this.#writer = new FencedWriter(database, holdOf)
     this.#claim = compileClaim(database)

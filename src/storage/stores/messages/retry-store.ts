@@ -3,7 +3,7 @@
 import { quietAfterImportMs } from '../../../core/history/import-state.ts'
 import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
-import type { HoldOf } from '../../../core/nodes/hold.ts'
+import type { WriterHoldOf } from '../../../core/nodes/hold.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { callbackColumns, isSettled } from './settled-callbacks.ts'
 import type { CallbackKey } from './settled-callbacks.ts'
@@ -28,7 +28,7 @@ export class RetryStore {
   readonly #database: Database
   readonly #writer: FencedWriter
 
-  constructor(database: Database, holdOf: HoldOf) {
+  constructor(database: Database, holdOf: WriterHoldOf) {
     this.#database = database
     this.#writer = new FencedWriter(database, holdOf)
   }

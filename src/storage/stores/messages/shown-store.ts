@@ -8,7 +8,7 @@ import type { Shown } from '../../../core/shown.ts'
 import { lowestTick } from '../../../core/tick.ts'
 import type { Tick } from '../../../core/tick.ts'
 import { NotHeldError } from '../../../core/nodes/hold.ts'
-import type { HoldOf } from '../../../core/nodes/hold.ts'
+import type { WriterHoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import type { Step } from '../fence.ts'
@@ -35,7 +35,7 @@ export class ShownStore {
   readonly #writer: FencedWriter
   #lastPlanned = 0
 
-  constructor(database: Database, holdOf: HoldOf) {
+  constructor(database: Database, holdOf: WriterHoldOf) {
     this.#database = database
     this.#writer = new FencedWriter(database, holdOf)
   }

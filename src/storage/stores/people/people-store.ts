@@ -3,8 +3,9 @@
 import type { Selectable } from 'kysely'
 import type { Person } from '../../../core/address.ts'
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
-import type { Hold } from '../../../core/nodes/hold.ts'
+import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
+import { existingInstance } from '../accounts/existing-instance.ts'
 import { createFence } from '../fence.ts'
 import type { Fence } from '../fence.ts'
 import type { PersonTable } from '../../schema/people.ts'
@@ -104,6 +105,21 @@ export class PeopleStore {
     const row = { instance, id, phone, lid, push_name, saved_name }
     const insert = this.#database.query.insertInto('people').values(row)
     await this.#database.write(this.#fence(hold), insert, ...this.#taken(instance, phone))
+  }
+
+  /**
+   * For a node that does not hold the instance. Stores nothing when another record has the phone number or the anonymous id by
+   * now. The write is undone when there is no such instance.
+   */
+  async insertUnlessKnown(hold: NodeHold, instance: InstanceName, { id, phone, lid }: PersonRecord): Promise<void> {
+    const row = { instance, id, phone, lid, push_name: null, saved_name: null }
+    const insert = this.#database.query.insertInto('people').values(row)
+    const exists = existingInstance(this.#database, instance)
+    await this.#database.write(
+      this.#fence(hold),
+      exists,
+      insert.onConflict((conflict) => conflict.doNothing()),
+    )
   }
 
   /** `formerPhone` is the number that a new one replaces. It goes on leading to the person. */

@@ -30,6 +30,8 @@ type World = {
   logs: RecordedLog
   helpdesk: ScriptedHelpdesk
   accounts: ScriptedAccounts
+  /** The accounts that the process holds; all of them unless named. */
+  held?: readonly string[]
   environment: Record<string, string>
   onSendStep: (step: SendStep) => Promise<void>
 }
@@ -41,13 +43,22 @@ export class BedProcess {
   readonly usage: Usage
   /** Instances that another process holds by now. */
   readonly lost = new Set<string>()
+  /** Those of which this process knows that it does not hold them any more. */
+  readonly #given = new Set<string>()
+  /** The other nodes, as this one sees them. */
+  readonly view: { hasPeers: boolean; tellOwner: (instance: string) => void } = {
+    hasPeers: false,
+    tellOwner: () => undefined,
+  }
   readonly #owned = new AsyncDisposableStack()
 
-  private constructor({ database, clock, logs, helpdesk, accounts, environment, onSendStep }: World) {
+  private constructor({ database, clock, logs, helpdesk, accounts, held: own, environment, onSendStep }: World) {
     const config = loadConfig({ DATABASE_URL: 'file:./unused.db', ...environment })
     this.usage = new Usage({ store: new UsageStore(database), clock })
     this.#owned.defer(() => this.usage.flush())
+    for (const name of accounts.names) if (own && !own.includes(name)) this.give(name)
     const holds = holdsWithout(this.lost)
+    const held = { find: (name: string) => (this.#given.has(name) ? undefined : accounts.find(name)) }
     const store = new DestinationStore(database, holds.nodeHold)
     const identities = new InboxIdentities({ store, downstream: helpdesk, clock, log: logs.log })
     const tenants = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
@@ -71,7 +82,7 @@ export class BedProcess {
       conversations: this.inbound.conversations,
       choices: this.inbound.choices,
       lostCallbacks: this.inbound.lostCallbacks,
-      accounts,
+      accounts: held,
       roster: { find: (name) => accounts.find(name), findCurrent: (name) => Promise.resolve(accounts.find(name)) },
       onSendStep,
       onOperationsMessage: () => undefined,
@@ -81,6 +92,10 @@ export class BedProcess {
       },
       onLabelled: () => Promise.resolve(),
       activityListener: () => subscriptions,
+      hasPeers: () => this.view.hasPeers,
+      tellOwner: (name) => {
+        this.view.tellOwner(name)
+      },
       stack: this.#owned,
     })
     for (const worker of this.outbound.workers) this.#owned.use(worker)
@@ -90,12 +105,18 @@ export class BedProcess {
   static async start(world: World): Promise<BedProcess> {
     const process = new BedProcess(world)
     await process.outbound.failRowsOfDeletedInstances()
-    for (const name of world.accounts.names) {
+    for (const name of world.held ?? world.accounts.names) {
       const parts: readonly PerInstance[] = [...process.inbound.perInstance, ...process.outbound.perInstance]
       for (const part of parts) await part.take?.(name)
     }
     for (const worker of process.outbound.workers) worker.start()
     return process
+  }
+
+  /** Another process holds the instance from now on. */
+  give(name: string): void {
+    this.lost.add(name)
+    this.#given.add(name)
   }
 
   worker(name: string): Ticker {

@@ -152,6 +152,15 @@ export class OutboundBed {
     await this.start(environment)
   }
 
+  /** Another process on the same database, which holds these accounts from now on. The caller ends it. */
+  async startBeside(held: readonly string[] = []): Promise<BedProcess> {
+    for (const name of held) this.process.give(name)
+    const beside = await BedProcess.start({ ...this.#world, held })
+    beside.view.hasPeers = true
+    this.process.view.hasPeers = true
+    return beside
+  }
+
   /** What a callback for a message to Bob looks like. */
   callback(id: number, content: string, more: Callback = {}): Callback {
     const sender = { identifier: phoneJid(this.bob.phone ?? ''), phone_number: `+${this.bob.phone ?? ''}` }
