@@ -106,4 +106,5 @@ export const nodeCalls: Readonly<Record<string, StoreCall>> = {
     },
     run: ({ assignments }, id) => assignments.release(id, id, 2000),
   },
+  'PastMoveStore.newest': { engine, kind: 'read', run: ({ pastMoves }) => pastMoves.newest(50) },
 }
