@@ -1,15 +1,26 @@
 // What the service asks about the nodes that share its database.
 
+import type { ClusterView } from '../../core/nodes/cluster-view.ts'
 import type { NodesShown } from '../../http/routes/health-schema.ts'
 
 export type NodeView = {
   /** False only while this node holds every instance. Then no list reads the database. */
   hasPeers: () => boolean
-  /** For health; undefined while there is one node. */
+  /** For health, from memory; undefined while there is one node. */
   shown: () => NodesShown | undefined
+  /** Afterwards what is shown is at most a second old, unless the database fails or is slow. */
+  freshen: () => Promise<void>
+  /** For GET /api/nodes; null when this process is no node. */
+  cluster: ClusterView | null
   /** Why other nodes should get the requests; null when this one takes them. One that has no peers always takes them. */
   trouble: () => 'draining' | 'cut_off' | null
 }
 
 /** One process holds every instance. */
-export const onlyNode: NodeView = { hasPeers: () => false, shown: () => undefined, trouble: () => null }
+export const onlyNode: NodeView = {
+  hasPeers: () => false,
+  shown: () => undefined,
+  freshen: () => Promise.resolve(),
+  cluster: null,
+  trouble: () => null,
+}

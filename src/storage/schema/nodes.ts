@@ -4,7 +4,7 @@ import type { Generated } from 'kysely'
 import type { InstanceName } from '../../core/ids.ts'
 import type { NodeId } from '../../core/nodes/hold.ts'
 import type { NodeState } from '../../core/nodes/node.ts'
-import type { MoveReason } from '../../core/nodes/past-move.ts'
+import type { MoveReason } from '../../core/nodes/cluster-view.ts'
 
 export type NodesTable = {
   id: NodeId

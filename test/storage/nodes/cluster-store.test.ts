@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { withoutPostgres } from '../../harness/databases.ts'
-import { PastMoveStore } from '../../../src/storage/stores/nodes/past-move-store.ts'
+import { ClusterStore } from '../../../src/storage/stores/nodes/cluster-store.ts'
 import { joinedAt, NodeStage } from '../harness/node-stage.ts'
 
 const minute = 60_000
 const at = joinedAt + minute
 
 async function movesOf(stage: NodeStage): Promise<unknown[]> {
-  const moves = await new PastMoveStore(stage.database).newest(50)
+  const moves = await new ClusterStore(stage.database).newestMoves(50)
   return moves.map(({ instance, from, to, reason, at: time }) => [instance, from, to, reason, time - joinedAt])
 }
 
-describe('past moves', { skip: withoutPostgres }, () => {
+describe('cluster store', { skip: withoutPostgres }, () => {
   test('a placement, a hand-over and a death are noted with the names of the nodes, newest first', async () => {
     await using stage = await NodeStage.open('a', 'b', 'c')
     await stage.createFree('x')
@@ -66,15 +66,26 @@ describe('past moves', { skip: withoutPostgres }, () => {
     for (const [index, to] of ['b', 'a', 'b'].entries()) {
       await stage.assignments.handOver(await stage.holdOf('x'), to, at + index)
     }
-    const store = new PastMoveStore(stage.database)
+    const store = new ClusterStore(stage.database)
     assert.deepEqual(
-      (await store.newest(2)).map((each) => each.at),
+      (await store.newestMoves(2)).map((each) => each.at),
       [at + 2, at + 1],
     )
     await stage.nodes.prune(at + 2)
     assert.deepEqual(
-      (await store.newest(50)).map((each) => each.at),
+      (await store.newestMoves(50)).map((each) => each.at),
       [at + 2],
     )
+  })
+
+  test('the instances of each node are counted, with those of no node, and those in quarantine are named', async () => {
+    await using stage = await NodeStage.open('a', 'b')
+    for (const instance of ['x', 'y']) await stage.create(instance, 'a')
+    await stage.create('z', 'b')
+    await stage.createFree('f')
+    for (const name of ['q2', 'q1']) await stage.assignments.quarantine(await stage.create(name, 'b'), at)
+    const { held, quarantined } = await new ClusterStore(stage.database).counts()
+    assert.deepEqual([held.get('a'), held.get('b'), held.get(null), held.size], [2, 1, 1, 3])
+    assert.deepEqual(quarantined, ['q1', 'q2'])
   })
 })
