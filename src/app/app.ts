@@ -19,6 +19,7 @@ import { createRoutes } from './create-routes.ts'
 import { createSetup } from './create-setup.ts'
 import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
+import { newNode } from './nodes/new-node.ts'
 import { createOperate } from './operate/create-operate.ts'
 import { Readiness } from './readiness.ts'
 import { RunningApp } from './running-app.ts'
@@ -30,7 +31,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { clock = systemClock } = overrides
   const { log = createLog({ level: config.log.level, format: config.log.format || 'json' }) } = overrides
   await using stack = new AsyncDisposableStack()
-  const base: Base = { config, clock, log, build: readBuildInfo(), stack }
+  const build = readBuildInfo()
+  const base: Base = { config, clock, log, build, node: newNode(config, build.version), stack }
   const ended = Promise.withResolvers<Error>()
 
   const rooms = await createRooms(base, overrides, ended.resolve)

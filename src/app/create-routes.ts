@@ -18,7 +18,7 @@ type Parts = {
   readiness: Pick<Readiness, 'shown' | 'readyState'>
 }
 
-export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts: Parts): ServerRoutes {
+export function createRoutes({ config, clock, build, node }: Base, rooms: Rooms, parts: Parts): ServerRoutes {
   const { services, workers, readiness } = parts
   const { probe, usage, metrics, audit } = rooms.storage
   const { instances, roster, pendingLogouts, network, reachability } = rooms.accounts
@@ -48,7 +48,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
   }
   const { hub, records, rows, readStoredRows } = rooms.live
   const needs = { ...health, exhaustedByInstance: () => rooms.lifecycle.exhausted.list() }
-  const cluster = rooms.nodes.cluster ?? createLoneView({ config, clock, build: version, instances })
+  const cluster = rooms.nodes.cluster ?? createLoneView({ node, clock, instances })
   const overview = { instances, roster, rows, readStoredRows, needs }
   return {
     version,

@@ -18,7 +18,6 @@ import { takeOverRows } from '../storage/stores/take-over-rows.ts'
 import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import { UsageStore } from '../storage/stores/ledger/usage-store.ts'
 import type { Base } from './base.ts'
-import { newNode } from './nodes/new-node.ts'
 
 type Options = {
   /** Called with the reason when the service cannot go on. */
@@ -30,7 +29,7 @@ type Options = {
 }
 
 export async function createStorage(
-  { config, clock, log, build, stack }: Base,
+  { config, clock, log, build, node, stack }: Base,
   { onFatal, stopping, onCounted }: Options,
 ) {
   const { encryptionKeys, connections, database: location } = config.storage
@@ -43,7 +42,7 @@ export async function createStorage(
   await refuseUnreadableSecrets(database, encryptionKeys)
   const ownership = stack.use(
     new Ownership({
-      owner: newNode(config, build.version).name,
+      owner: node.name,
       isDead: isDeadOwner,
       leases: new LeaseStore(database),
       // Real time even under the clock of a test: the lease runs on the database's clock.

@@ -1,7 +1,7 @@
 // Creates what operators see of the nodes.
 
-import type { Config } from '../../config/config.ts'
 import type { ClusterView, ListedNode } from '../../core/nodes/cluster-view.ts'
+import type { NewNode } from '../../core/nodes/node.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ClusterReader } from '../../nodes/cluster-reader.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
@@ -9,21 +9,19 @@ import { shownOwnerName } from '../../nodes/owner-name.ts'
 import type { SetBackAlarm } from '../../nodes/set-back-alarm.ts'
 import type { Database } from '../../storage/database.ts'
 import { ClusterStore } from '../../storage/stores/nodes/cluster-store.ts'
-import { newNode } from './new-node.ts'
 import type { NodeView } from './node-view.ts'
 
 type Parts = {
   membership: Pick<Membership, 'nodes'>
-  /** As the node joined. */
-  ownName: string
+  node: Pick<NewNode, 'name'>
   setBack: Pick<SetBackAlarm, 'at'>
   database: Database
   clock: Clock
 }
 
 export function createClusterView(parts: Parts): Pick<NodeView, 'shown' | 'freshen' | 'cluster'> {
-  const { membership, ownName, setBack, database, clock } = parts
-  const reader = new ClusterReader({ membership, ownName, reads: new ClusterStore(database), clock })
+  const { membership, node, setBack, database, clock } = parts
+  const reader = new ClusterReader({ membership, ownName: node.name, reads: new ClusterStore(database), clock })
   return {
     cluster: reader,
     freshen: () => reader.freshen(),
@@ -34,17 +32,11 @@ export function createClusterView(parts: Parts): Pick<NodeView, 'shown' | 'fresh
   }
 }
 
-type Process = {
-  config: Config
-  /** The version. */
-  build: string
-  clock: Clock
-  instances: { counts(): { total: number } }
-}
+type Process = { node: NewNode; clock: Clock; instances: { counts(): { total: number } } }
 
 /** One process, which holds everything. */
-export function createLoneView({ config, build, clock, instances }: Process): ClusterView {
-  const { id, name, protocol, capacity } = newNode(config, build)
+export function createLoneView({ node, clock, instances }: Process): ClusterView {
+  const { id, name, build, protocol, capacity } = node
   const self: Omit<ListedNode, 'held'> = {
     ...{ id, name: shownOwnerName(name), build, protocol, capacity, joinedAt: clock.now() },
     ...{ state: 'active', isSelf: true, settingsDiffer: false },

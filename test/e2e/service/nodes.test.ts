@@ -51,7 +51,7 @@ test(
     const clock = new ManualClock()
     const seen: SeenNode[] = ['a', 'b'].map((id) => ({ ...sampleNode(id), state: 'active', beat: 0, joinedAt }))
     const view = createClusterView({
-      ...{ membership: { nodes: seen }, ownName: sampleNode('b').name, setBack: new SetBackAlarm(clock) },
+      ...{ membership: { nodes: seen }, node: sampleNode('b'), setBack: new SetBackAlarm(clock) },
       ...{ database: stage.database, clock },
     })
     await using service = await Service.start({ nodes: { ...onlyNode, ...view } })
