@@ -216,7 +216,10 @@ describe('health beside other nodes', () => {
 
   test('shows what is stored about the nodes, and asks again for each answer', async () => {
     let reads = 0
-    const freshen = () => Promise.resolve(void reads++)
+    const freshen = () => {
+      reads++
+      return Promise.resolve()
+    }
     await using service = await startBeside({ freshen, shown: () => ({ ...shownNodes, quarantined: [`q${reads}`] }) })
     const { checks } = (await service.get('/api/health')).body as Health
     assert.deepEqual(checks['quarantined'], ['q1'])

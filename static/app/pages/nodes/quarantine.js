@@ -22,7 +22,7 @@ export function Quarantine({ names, onChange }) {
       names.length > 0 &&
       html`<${Section} title=${t.quarantine} wide>
         <p>${t.quarantineHint}</p>
-        <ul class="checks">
+        <ul class="checks quarantine">
           ${names.map(
             (name) =>
               html`<li key=${name}>

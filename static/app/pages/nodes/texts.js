@@ -16,7 +16,7 @@ export const texts = {
     build: 'Version',
     capacity: 'Capacity',
     cell: '0: only instances under suspicion',
-    since: 'Since',
+    since: 'Joined',
     settingsDiffer: 'Its settings differ from those of most nodes. Give all nodes the same settings.',
     quarantine: 'In quarantine',
     quarantineHint:
@@ -50,7 +50,7 @@ export const texts = {
     build: 'Versão',
     capacity: 'Capacidade',
     cell: '0: só instâncias sob suspeita',
-    since: 'Desde',
+    since: 'Entrou',
     settingsDiffer: 'As configurações dele diferem das da maioria dos nós. Dê as mesmas configurações a todos os nós.',
     quarantine: 'Em quarentena',
     quarantineHint:
@@ -84,7 +84,7 @@ export const texts = {
     build: 'Versión',
     capacity: 'Capacidad',
     cell: '0: solo instancias bajo sospecha',
-    since: 'Desde',
+    since: 'Se unió',
     settingsDiffer: 'Sus ajustes difieren de los de la mayoría de los nodos. Dé los mismos ajustes a todos los nodos.',
     quarantine: 'En cuarentena',
     quarantineHint:
