@@ -20,6 +20,7 @@ import { createSetup } from './create-setup.ts'
 import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
 import { createSoleArrivals, createSoleSupply } from './nodes/sole-supply.ts'
+import { newNode } from './nodes/new-node.ts'
 import { createOperate } from './operate/create-operate.ts'
 import { Readiness } from './readiness.ts'
 import { RunningApp } from './running-app.ts'
@@ -31,7 +32,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { clock = systemClock } = overrides
   const { log = createLog({ level: config.log.level, format: config.log.format || 'json' }) } = overrides
   await using stack = new AsyncDisposableStack()
-  const base: Base = { config, clock, log, build: readBuildInfo(), stack }
+  const build = readBuildInfo()
+  const base: Base = { config, clock, log, build, node: newNode(config, build.version), stack }
   const ended = Promise.withResolvers<Error>()
 
   const rooms = await createRooms(base, overrides, ended.resolve)

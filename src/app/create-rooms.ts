@@ -1,7 +1,6 @@
 // Creates the rooms of the service and connects them. Each room is created after the rooms that it uses; two relays,
 // created first, carry what has to go the other way.
 
-import { BridgeError } from '../core/errors.ts'
 import { NumberLookup } from '../bridge/people/number-lookup.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import type { InstanceName } from '../core/ids.ts'
@@ -19,7 +18,8 @@ import { createContactsImporter, createContactsImports } from './contacts/create
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
-import { createCluster, nodeViewOf } from './nodes/create-cluster.ts'
+import { createCluster, createNodeView } from './nodes/create-cluster.ts'
+import type { Cluster } from './nodes/create-cluster.ts'
 import { onlyNode } from './nodes/node-view.ts'
 import type { NodeView } from './nodes/node-view.ts'
 import { createInbound } from './inbound/create-inbound.ts'
@@ -77,7 +77,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     },
   })
   const { database, holds, idFloorMs, usage, metrics, node } = storage
-  const nodes = options.nodes ?? (node ? nodeViewOf(node) : onlyNode)
+  const tellOwner = (instance: InstanceName) => cluster?.tellOwner(instance)
+  const nodes = options.nodes ?? (node ? createNodeView(base, { node, database, tellOwner }) : onlyNode)
   const records = createLiveRecords(base, { database, holds, idFloorMs })
   const lifecycle = createLifecycle(base, { database, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {
@@ -273,12 +274,13 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     tenants.secrets.evictAll()
     onRoutingChanged()
   }
-  const cluster =
+  const cluster: Cluster | null =
     node &&
     createCluster(base, {
       ...{ node, accounts, onSettings, isBusy: (instance) => jobs.jobs.isRunning(instance) },
-      standIn: { store: () => Promise.reject(new BridgeError('SERVICE_NO_OWNER', 'no node serves this instance')) },
-      lookForRows: () => undefined,
+      standIn: outbound.standIn,
+      lookForRows: (instance) => outbound.lookAgain(instance),
+      metrics: metrics.nodes,
     })
   return {
     nodes,

@@ -8,6 +8,7 @@ import type { InboxSetup } from '../setup/inbox-setup.ts'
 import type { TenantService } from '../tenants/tenant-service.ts'
 import type { Base } from './base.ts'
 import type { Rooms } from './create-rooms.ts'
+import { createLoneView } from './nodes/create-cluster-view.ts'
 import type { Operate } from './operate/create-operate.ts'
 import type { Readiness } from './readiness.ts'
 
@@ -17,7 +18,7 @@ type Parts = {
   readiness: Pick<Readiness, 'shown' | 'readyState'>
 }
 
-export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts: Parts): ServerRoutes {
+export function createRoutes({ config, clock, build, node }: Base, rooms: Rooms, parts: Parts): ServerRoutes {
   const { services, workers, readiness } = parts
   const { probe, usage, metrics, audit } = rooms.storage
   const { instances, roster, pendingLogouts, network, reachability } = rooms.accounts
@@ -30,7 +31,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     clock,
     database: probe,
     roster,
-    nodesShown: rooms.nodes.shown,
+    nodes: rooms.nodes,
     workers,
     ownership: () => readiness.shown,
     outboxPending: outbound.outboxPending,
@@ -47,6 +48,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
   }
   const { hub, records, rows, readStoredRows } = rooms.live
   const needs = { ...health, exhaustedByInstance: () => rooms.lifecycle.exhausted.list() }
+  const cluster = rooms.nodes.cluster ?? createLoneView({ node, clock, instances })
   const overview = { instances, roster, rows, readStoredRows, needs }
   return {
     version,
@@ -92,7 +94,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     contactsImport: { instances, imports: rooms.contactsImports },
     contactsRepair: { instances, repairs: rooms.contactRepairs },
     adopt: { instances, adoptions: rooms.adoptions },
-    observe: { events: { hub }, overview, states: { roster, states: records.states, clock } },
+    observe: { events: { hub }, overview, states: { roster, states: records.states, clock }, nodes: { cluster } },
     operate: {
       ...services.operate,
       bundle: { clock, health, overview, metrics, audit, jobs: rooms.jobs.jobs, states: records.states },

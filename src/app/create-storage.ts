@@ -2,7 +2,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { UsageCounter } from '../core/usage.ts'
-import { isDeadOwner, newOwnerName } from '../nodes/owner-name.ts'
+import { isDeadOwner } from '../nodes/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
@@ -42,7 +42,8 @@ export async function createStorage(base: Base, { onFatal, stopping, onCounted }
   const probe = stack.use(new DatabaseProbe({ database, clock: systemClock, log }))
   probe.start()
   await refuseUnreadableSecrets(database, encryptionKeys)
-  const { right, node, takeOver } = createRight(base, { database, onFatal })
+  const metrics = new Metrics({ version: build.version })
+  const { right, node, takeOver } = createRight(base, { database, onFatal, metrics })
   const usage = new Usage({ store: new UsageStore(database), clock, onCounted })
   stack.defer(() => usage.flush())
   let idFloorMs = 0
@@ -67,7 +68,7 @@ export async function createStorage(base: Base, { onFatal, stopping, onCounted }
     },
     correctFutureTimes: () => correctFutureTimes(database, nodeHold(), clock.now()),
     usage,
-    metrics: new Metrics({ version: build.version }),
+    metrics,
     audit: new AuditStore(database),
   }
 }
@@ -79,7 +80,9 @@ type Right = {
   takeOver: () => Promise<void>
 }
 
-function createRight(base: Base, { database, onFatal }: { database: Database; onFatal: Options['onFatal'] }): Right {
+type RightParts = { database: Database; onFatal: Options['onFatal']; metrics: Metrics }
+
+function createRight(base: Base, { database, onFatal, metrics }: RightParts): Right {
   const { clock, log, stack } = base
   const prepareRestored = async (store: RestoredStore) => {
     const restored = await store.prepare(clock.now())
@@ -90,12 +93,12 @@ function createRight(base: Base, { database, onFatal }: { database: Database; on
       await takeOverRowsOfLease(database, leaseEpoch)
       await prepareRestored(new RestoredStore(database))
     }
-    const node = createNode(base, { database, onFatal, prepare })
+    const node = createNode(base, { database, onFatal, prepare, metrics: metrics.nodes })
     return { right: node.right, node, takeOver: () => Promise.resolve() }
   }
   const ownership = stack.use(
     new Ownership({
-      owner: newOwnerName(),
+      owner: base.node.name,
       isDead: isDeadOwner,
       leases: new LeaseStore(database),
       // Real time even under the clock of a test: the lease runs on the database's clock.

@@ -7,6 +7,7 @@ import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { LastReading } from '../lib/last-reading.ts'
 import type { Ticker } from '../lib/ticker.ts'
+import { shownOwnerName } from '../nodes/owner-name.ts'
 import { thisMachine } from '../setup/checks/machine.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { QueueAgeStore } from '../storage/stores/ledger/queue-age-store.ts'
@@ -27,6 +28,7 @@ export function watchMetrics(
   const { gauges } = storage.metrics
   const { ownership, probe } = storage
   gauges.watchInstances(() => accounts.instances.counts())
+  gauges.watchNode(shownOwnerName(base.node.name), () => accounts.instances.counts())
   gauges.watchStates(() => accounts.instances.records())
   gauges.watchNetworkVersion(() => accounts.network.version.state)
   gauges.watchBanRisk(() => scoresOf(outbound.banRisk))

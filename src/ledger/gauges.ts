@@ -88,6 +88,17 @@ export class Gauges {
     this.#addByInstance('service_ban_risk_score', 'Ban risk of the account, from 0 to 1; 0.7 or more is high', read)
   }
 
+  /** Each node tells only its own: the sum over all nodes is the whole. */
+  watchNode(node: string, read: () => { active: number; total: number }): void {
+    const labels = { node }
+    this.addSeries('service_node_instances', 'Instances that this node holds', ['node'], () => [
+      { labels, value: read().total },
+    ])
+    this.addSeries('service_node_connected', 'Instances of this node that are connected or ready', ['node'], () => [
+      { labels, value: read().active },
+    ])
+  }
+
   watchWorkers(read: () => readonly { name: string; failure: Error | undefined }[]): void {
     const help = '1 when the last run of the background worker failed'
     this.addSeries('service_worker_failed', help, ['worker'], () =>

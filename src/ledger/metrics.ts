@@ -6,12 +6,14 @@ import type { PerInstance } from '../core/per-instance.ts'
 import { eventLoopDelayGauges } from './event-loop-delay.ts'
 import { writeExposition } from './exposition.ts'
 import { Gauges } from './gauges.ts'
+import { NodeMetrics } from './node-metrics.ts'
 
 export class Metrics implements PerInstance {
   readonly #registry = new Registry()
   #writing: Promise<string> | undefined
   /** What is read at every scrape. */
   readonly gauges = new Gauges(this.#registry)
+  readonly nodes = new NodeMetrics(this.#registry)
   readonly messages = this.#counter('service_messages_total', 'Messages that crossed the bridge', [
     'direction',
     'instance',

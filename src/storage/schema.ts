@@ -44,7 +44,14 @@ import type {
   SettledCallbackTable,
   UnfinishedTable,
 } from './schema/messages.ts'
-import type { AssignmentsTable, ClusterTable, MovesTable, NodesTable, NodeVersionsTable } from './schema/nodes.ts'
+import type {
+  AssignmentsTable,
+  ClusterTable,
+  MovesTable,
+  NodesTable,
+  NodeVersionsTable,
+  PastMovesTable,
+} from './schema/nodes.ts'
 import type {
   ContactPictureTable,
   ContactTable,
@@ -102,6 +109,7 @@ export type Schema = {
   node_versions: NodeVersionsTable
   assignments: AssignmentsTable
   moves: MovesTable
+  past_moves: PastMovesTable
   cluster: ClusterTable
 }
 

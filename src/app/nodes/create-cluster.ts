@@ -7,10 +7,15 @@ import type { InstanceName } from '../../core/ids.ts'
 import { NotHeldError } from '../../core/nodes/hold.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Arrivals } from '../../instances/instance-service.ts'
+import type { NodeMetrics } from '../../ledger/node-metrics.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
+import type { Database } from '../../storage/database.ts'
 import type { Base } from '../base.ts'
 import type { InstanceSupply } from '../running-app.ts'
+import { countForwards, countStandIns } from './count-forwards.ts'
+import { createClusterView } from './create-cluster-view.ts'
 import { createHoldings } from './create-holdings.ts'
 import type { HoldingParts } from './create-holdings.ts'
 import type { NodeParts } from './create-node.ts'
@@ -31,11 +36,14 @@ type Parts = {
   onSettings: () => void
   standIn: StandIn
   /** Another node has stored messages of an instance that this node holds. */
-  lookForRows: (instance: InstanceName) => void
+  lookForRows: (instance: InstanceName) => Promise<void>
+  metrics: NodeMetrics
 }
 
 export type Cluster = HoldingParts & {
   arrivals: Arrivals
+  /** This node has stored messages of an instance in place of its owner. Best effort. */
+  tellOwner(instance: InstanceName): void
   /** Null when this process runs alone. */
   forwarding: ForwardingDeps | null
   /** `server` is the one with the public routes. */
@@ -43,11 +51,24 @@ export type Cluster = HoldingParts & {
 }
 
 export function createCluster(base: Base, parts: Parts): Cluster {
-  const { node, accounts, standIn, lookForRows } = parts
+  const { node, accounts, standIn, metrics } = parts
   const { link, membership } = node
   const held = createHoldings(base, parts)
   const forwarding = link && {
-    ...{ owners: held.owners, peers: link.peers, forwarded: link.forwarded, standIn, clock: systemClock },
+    ...{ owners: held.owners, forwarded: link.forwarded, clock: systemClock },
+    peers: countForwards(link.peers, metrics),
+    standIn: countStandIns(standIn, metrics),
+  }
+  const lookForRows = (instance: InstanceName) => {
+    parts.lookForRows(instance).catch((err: unknown) => {
+      base.log.warn({ err, instance }, 'messages that another node stored are looked for again in 5 s')
+    })
+  }
+  const tellOwner = (instance: InstanceName) => {
+    void held.owners.ownerOf(instance).then((owner) => {
+      if (owner === 'here') lookForRows(instance)
+      else if (typeof owner === 'object') void node.peers.drain(owner, instance)
+    }, ignoreRejection)
   }
   // The stack of the base is complete by the time this process listens.
   const listening = base.stack.use(new AsyncDisposableStack())
@@ -84,7 +105,8 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     giveAway: () => drain(membership),
     hasPeers: () => membership.nodes.length > 1,
   })
-  return { ...held, forwarding, supply, arrivals: createArrivals(node, held, accounts.instances) }
+  const arrivals = createArrivals(node, held, accounts.instances)
+  return { ...held, forwarding, supply, tellOwner, arrivals }
 }
 
 /** An instance that is created here is assigned to this node in the same commit, so that it comes like every other one. */
@@ -111,11 +133,17 @@ async function drain(membership: Membership): Promise<void> {
   over.abort()
 }
 
-export function nodeViewOf({ membership, link }: NodeParts): NodeView {
+type ViewParts = { node: NodeParts; database: Database; tellOwner: NodeView['tellOwner'] }
+
+export function createNodeView(base: Base, { node, database, tellOwner }: ViewParts): NodeView {
+  const { membership, link, setBack } = node
+  const view = createClusterView({ membership, node: base.node, setBack, database, clock: systemClock })
   return {
+    ...view,
+    ...(link === null && { shown: () => undefined, freshen: () => Promise.resolve() }),
+    tellOwner,
     // Alone it holds every instance, except while one of them has no owner.
     hasPeers: () => link !== null || membership.free > 0,
-    shown: () => undefined,
     trouble: () => {
       const { state, nodes } = membership
       if (nodes.length < 2) return null

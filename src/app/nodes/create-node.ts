@@ -2,31 +2,33 @@
 
 import { systemClock } from '../../lib/clock.ts'
 import type { Peers } from '../../core/nodes/peers.ts'
+import type { NodeMetrics } from '../../ledger/node-metrics.ts'
 import { Membership } from '../../nodes/membership/membership.ts'
 import { NodeRight } from '../../nodes/node-right.ts'
 import { isDeadOwner } from '../../nodes/owner-name.ts'
+import { SetBackAlarm } from '../../nodes/set-back-alarm.ts'
 import { inherit } from '../../nodes/placement/plan-placement.ts'
 import type { Database } from '../../storage/database.ts'
 import { LeaseStore } from '../../storage/stores/lease-store.ts'
-import { AssignmentStore } from '../../storage/stores/nodes/assignment-store.ts'
-import { NodeStore } from '../../storage/stores/nodes/node-store.ts'
 import type { Base } from '../base.ts'
 import { createPeers } from './create-peers.ts'
 import type { PeerParts } from './create-peers.ts'
 import { HolderRelay } from './holder-relay.ts'
-import { newNode } from './new-node.ts'
+import { CountedAssignmentStore, CountedNodeStore } from './counted-stores.ts'
 
 type Options = {
   database: Database
   onFatal: (reason: Error) => void
   /** Prepares what earlier builds and backups left, before this process is a node. */
   prepare: (leaseEpoch: number) => Promise<void>
+  metrics: NodeMetrics
 }
 
 export type NodeParts = {
   right: NodeRight
   membership: Membership
-  tables: { nodes: NodeStore; assignments: AssignmentStore }
+  tables: { nodes: CountedNodeStore; assignments: CountedAssignmentStore }
+  setBack: SetBackAlarm
   peers: Peers
   /** Null when this process runs alone. */
   link: PeerParts | null
@@ -41,14 +43,19 @@ const noPeers: Peers = {
   comingSoon: () => Promise.resolve(),
 }
 
-export function createNode({ config, log, build, stack }: Base, { database, onFatal, prepare }: Options): NodeParts {
+export function createNode({ config, log, node: self, stack }: Base, options: Options): NodeParts {
+  const { database, onFatal, prepare, metrics } = options
   // Real time even under the clock of a test: other nodes and the database take real time.
   const clock = systemClock
-  const tables = { nodes: new NodeStore(database), assignments: new AssignmentStore(database) }
+  const tables = {
+    nodes: new CountedNodeStore(database, metrics, clock),
+    assignments: new CountedAssignmentStore(database, metrics),
+  }
+  const setBack = new SetBackAlarm(clock)
   const link = config.nodes.listen ? createPeers({ config, clock, stack }) : null
   const peers = link?.peers ?? noPeers
   const relay = new HolderRelay()
-  const { id: _, ...node } = newNode(config, build.version)
+  const { id: _, ...node } = self
   const membership: Membership = new Membership({
     ...{ node, tables, peers, isDead: isDeadOwner, clock, log },
     holder: relay,
@@ -58,11 +65,13 @@ export function createNode({ config, log, build, stack }: Base, { database, onFa
       onSettings: () => {
         relay.settingsChanged()
       },
-      onSetBack: () => undefined,
+      onSetBack: () => {
+        setBack.note()
+      },
       onFatal,
     },
   })
   const leases = new LeaseStore(database)
   const right = stack.use(new NodeRight({ membership, leases, isDead: isDeadOwner, prepare, clock, log }))
-  return { right, membership, tables, peers, link, relay }
+  return { right, membership, tables, setBack, peers, link, relay }
 }

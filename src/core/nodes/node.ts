@@ -75,7 +75,7 @@ export type NodeTable = {
   /** Ends a node that holds nothing; that is no crash. What it still holds becomes free. */
   end(id: NodeId, now: number): Promise<void>
   setCapacity(id: NodeId, capacity: number): Promise<void>
-  /** Removes the rows of nodes that ended before that time. */
+  /** Removes the rows of nodes that ended before that time, and the moves of before it. */
   prune(before: number): Promise<void>
 }
 

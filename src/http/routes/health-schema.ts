@@ -3,23 +3,27 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { nodeStates } from '../../core/nodes/node.ts'
-import type { SeenNode } from '../../core/nodes/node.ts'
+import type { NodeState } from '../../core/nodes/node.ts'
+import type { ListedNode } from '../../core/nodes/cluster-view.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import { nullable, Timestamp } from '../schemas.ts'
+import { nullable, Timestamp, toTimestamp } from '../schemas.ts'
 
 /** The nodes that share the database, and the instances that no node opens because they end their nodes. */
 export type NodesShown = {
-  nodes: (Pick<SeenNode, 'id' | 'name' | 'state' | 'build'> & { held: number })[]
+  nodes: Pick<ListedNode, 'id' | 'name' | 'state' | 'held' | 'build' | 'settingsDiffer'>[]
   quarantined: InstanceName[]
+  /** When the database was found to lack what it had confirmed; null when that did not happen lately. */
+  setBackAt: number | null
 }
 
 const HealthNode = Type.Object(
   {
     id: Type.String({ description: 'Random; a process gets a new one with every start' }),
     name: Type.String({ description: 'Its host and process' }),
-    state: Type.Unsafe<SeenNode['state']>({ type: 'string', enum: [...nodeStates] }),
+    state: Type.Unsafe<NodeState>({ type: 'string', enum: [...nodeStates] }),
     held: Type.Integer({ description: 'How many instances it holds' }),
     build: Type.String(),
+    settings_differ: Type.Boolean({ description: 'True when its settings are not those of most nodes of its build' }),
   },
   { title: 'Node' },
 )
@@ -121,6 +125,14 @@ export const Health = Type.Object(
             'POST /api/instances/:name/restart opens one again',
         }),
       ),
+      database_set_back_at: Type.Optional(
+        nullable({
+          ...Timestamp,
+          description:
+            'Only with several nodes: when, in the last day, the database lacked what it had confirmed. ' +
+            'A replica that had not everything took over, so messages and keys may be missing',
+        }),
+      ),
     }),
     instances: Type.Array(Type.Object({ name: Type.String(), state: Type.String(), jid: nullable(Type.String()) })),
     nodes: Type.Optional(Type.Array(HealthNode, { description: 'Only with several nodes' })),
@@ -132,6 +144,16 @@ export const Health = Type.Object(
   },
   { title: 'Health' },
 )
+
+/** The fields that only a service with several nodes has. */
+export function toNodeFields({ nodes, quarantined, setBackAt }: NodesShown) {
+  return {
+    checks: { quarantined, database_set_back_at: setBackAt === null ? null : toTimestamp(setBackAt) },
+    nodes: nodes.map(({ id, name, state, held, build, settingsDiffer }) => {
+      return { id, name, state, held, build, settings_differ: settingsDiffer }
+    }),
+  }
+}
 
 /** For callers without the token: every list that names instances, helpdesks or addresses is empty. */
 export function withoutNames({ checks, nodes, ...rest }: Static<typeof Health>): Static<typeof Health> {

@@ -18,7 +18,7 @@ import type { HttpApp } from '../http-app.ts'
 import type { CallbackRefusals } from '../webhook/callback-refusals.ts'
 import type { ClockDifferences } from '../webhook/clock-differences.ts'
 import { toTimestamp } from '../schemas.ts'
-import { Health, withoutNames } from './health-schema.ts'
+import { Health, toNodeFields, withoutNames } from './health-schema.ts'
 import type { NodesShown } from './health-schema.ts'
 
 export type HealthDeps = {
@@ -28,8 +28,11 @@ export type HealthDeps = {
   clock: Clock
   database: Pick<DatabaseProbe, 'state'>
   roster: Pick<Roster, 'list' | 'counts' | 'freshen'>
-  /** Undefined while there is one node. */
-  nodesShown: () => NodesShown | undefined
+  nodes: {
+    /** Undefined while there is one node. */
+    shown: () => NodesShown | undefined
+    freshen: () => Promise<void>
+  }
   workers: readonly Pick<Ticker, 'name' | 'failure'>[]
   /** `held`, or why this process does not act. */
   ownership: () => string
@@ -73,7 +76,7 @@ export function addHealthRoute(
       // The answer depends on who asks, so no cache may pass it on.
       if (deps.details === 'token') void reply.header('cache-control', 'no-store')
       // While the database is away, the last states are shown at once.
-      if (deps.database.state.ok) await deps.roster.freshen()
+      if (deps.database.state.ok) await Promise.all([deps.roster.freshen(), deps.nodes.freshen()])
       const health = readHealth()
       return reply.code(deps.database.state.ok ? 200 : 503).send(isFull ? health : withoutNames(health))
     },
@@ -96,9 +99,9 @@ export function createHealthReader(deps: HealthDeps): () => Static<typeof Health
     const unreachable = deps.reachability.list()
     const exhausted = deps.exhausted.count
     const setup = setupProblems(deps)
-    const shown = deps.nodesShown()
-    const quarantined = shown?.quarantined ?? []
-    const faults = [held, lost, clocks, refused, unreachable, setup, quarantined]
+    const shown = deps.nodes.shown()
+    const nodeFields = shown && toNodeFields(shown)
+    const faults = [held, lost, clocks, refused, unreachable, setup, nodeFaults(shown)]
     const isFlowing = inbox.parked === 0 && exhausted === 0 && faults.every(({ length }) => length === 0)
     const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
     return {
@@ -129,12 +132,19 @@ export function createHealthReader(deps: HealthDeps): () => Static<typeof Health
         network_version: toNetworkVersion(deps.clientVersion()),
         workers_failed: workersFailed,
         ownership: deps.ownership(),
-        ...(shown && { quarantined }),
+        ...nodeFields?.checks,
       },
       instances: deps.roster.list().map(({ record: { name, state, jid } }) => ({ name, state, jid })),
-      ...(shown && { nodes: shown.nodes }),
+      ...(nodeFields && { nodes: nodeFields.nodes }),
     }
   }
+}
+
+/** What is wrong with the nodes together. */
+function nodeFaults(shown: NodesShown | undefined): unknown[] {
+  if (!shown) return []
+  const differing = shown.nodes.filter(({ settingsDiffer }) => settingsDiffer)
+  return [...shown.quarantined, ...differing, ...(shown.setBackAt === null ? [] : [shown.setBackAt])]
 }
 
 /** An outage that `network_unreachable` names is not told a second time. */

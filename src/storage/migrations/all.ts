@@ -35,6 +35,7 @@ import { live } from './030-live.ts'
 import { expectedRows } from './031-expected-rows.ts'
 import { nodes } from './032-nodes.ts'
 import { openingClaims } from './033-opening-claims.ts'
+import { pastMoves } from './034-past-moves.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   expectedRows,
   nodes,
   openingClaims,
+  pastMoves,
 ]

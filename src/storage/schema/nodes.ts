@@ -4,6 +4,7 @@ import type { Generated } from 'kysely'
 import type { InstanceName } from '../../core/ids.ts'
 import type { NodeId } from '../../core/nodes/hold.ts'
 import type { NodeState } from '../../core/nodes/node.ts'
+import type { MoveReason } from '../../core/nodes/cluster-view.ts'
 
 export type NodesTable = {
   id: NodeId
@@ -38,6 +39,16 @@ export type AssignmentsTable = {
 }
 
 export type MovesTable = { instance: InstanceName; from_node: NodeId; to_node: NodeId; asked_at: number }
+
+/** Pruned together with the nodes that it names. */
+export type PastMovesTable = {
+  id: Generated<number>
+  instance: InstanceName
+  from_node: NodeId | null
+  to_node: NodeId | null
+  reason: MoveReason
+  at: number
+}
 
 /** One row. */
 export type ClusterTable = { id: number; settings: number; protocol: number }

@@ -43,6 +43,12 @@ export const pages = [
     load: () => import('../pages/usage/usage-page.js'),
   },
   {
+    pattern: '/nodes',
+    title: 'nodes',
+    inNavigation: true,
+    load: () => import('../pages/nodes/nodes-page.js'),
+  },
+  {
     pattern: '/log',
     title: 'log',
     inNavigation: true,

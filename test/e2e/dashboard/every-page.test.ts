@@ -36,6 +36,7 @@ const pages: readonly Looked[] = [
   { path: '/helpdesks', until: (page) => page.getByRole('heading', { name: 'acme' }).waitFor() },
   { path: '/jobs', until: text('Completed') },
   { path: '/usage', until: (page) => page.getByRole('button', { name: 'Download as CSV' }).waitFor() },
+  { path: '/nodes', until: text('One process holds every instance.') },
   { path: '/log', until: (page) => page.getByText('instance.create').first().waitFor({ state: 'attached' }) },
   { path: '/settings', until: (page) => page.getByRole('button', { name: 'Back up now' }).waitFor() },
   { path: '/no-such-page', until: text('There is no such page.') },

@@ -27,9 +27,10 @@ type Overview = { needs_you: { kind: string; instance: string | null }[]; instan
 const jid = '5511999990009@s.whatsapp.net'
 const theirs = sampleInstanceColumns('theirs', { state: 'ready', jid, ownerTag: 'acme', inboxId: 9, readyAt: 5000 })
 const nodes = [
-  { id: 'n1', name: 'host-1 pid 1', state: 'active' as const, held: 1, build: '1.0.0' },
-  { id: 'n2', name: 'host-2 pid 1', state: 'draining' as const, held: 1, build: '1.0.0' },
+  { id: 'n1', name: 'host-1 pid 1', state: 'active' as const, held: 1, build: '1.0.0', settingsDiffer: false },
+  { id: 'n2', name: 'host-2 pid 1', state: 'draining' as const, held: 1, build: '1.0.0', settingsDiffer: false },
 ]
+const shownNodes = { nodes, quarantined: [], setBackAt: null }
 
 /** A service that holds `mine`, beside a process that holds `theirs`. */
 async function startBeside(view: Partial<NodeView> = {}, options: ServiceOptions = {}): Promise<Service> {
@@ -99,7 +100,7 @@ for (const engine of engines) {
     })
 
     test('the overview counts what waits at the other node', async () => {
-      await using service = await startBeside({ shown: () => ({ nodes, quarantined: ['theirs'] }) }, { engine })
+      await using service = await startBeside({ shown: () => ({ ...shownNodes, quarantined: ['theirs'] }) }, { engine })
       const { database } = service
       const { query } = database
       const journal = new JournalStore(database)
@@ -172,23 +173,58 @@ for (const engine of engines) {
 }
 
 describe('health beside other nodes', () => {
-  const shown = () => ({ nodes, quarantined: ['theirs'] })
+  const shown = () => ({ ...shownNodes, quarantined: ['theirs'] })
   /** Health waits only for a moment until it has read the other instances. On this clock the moment does not pass. */
   const patient = () => ({ clock: new ManualClock() })
 
   test('names the nodes, all instances and those in quarantine, which degrade it', async () => {
     await using service = await startBeside({ shown }, patient())
     const health = (await service.get('/api/health')).body as Health
-    assert.deepEqual([health.status, namesOf(health.instances), health.nodes], ['degraded', ['mine', 'theirs'], nodes])
+    assert.deepEqual([health.status, namesOf(health.instances)], ['degraded', ['mine', 'theirs']])
+    assert.deepEqual(
+      health.nodes,
+      nodes.map(({ settingsDiffer, ...node }) => ({ ...node, settings_differ: settingsDiffer })),
+    )
     assert.partialDeepStrictEqual(health.checks, {
       ...{ quarantined: ['theirs'], instances_total: 2, instances_connected: 1 },
     })
   })
 
   test('is ok with several nodes and nothing in quarantine', async () => {
-    await using service = await startBeside({ shown: () => ({ nodes, quarantined: [] }) })
+    await using service = await startBeside({ shown: () => shownNodes })
     const health = (await service.get('/api/health')).body as Health
     assert.deepEqual([health.status, health.checks['quarantined']], ['ok', []])
+  })
+
+  test('is degraded while a node has other settings, and the overview names it', async () => {
+    const other = nodes.map((node) => ({ ...node, settingsDiffer: node.id === 'n2' }))
+    await using service = await startBeside({ shown: () => ({ ...shownNodes, nodes: other }) })
+    assert.equal(((await service.get('/api/health')).body as Health).status, 'degraded')
+    const { needs_you: needs } = (await service.get('/api/overview')).body as Overview
+    assert.partialDeepStrictEqual(needs, [{ kind: 'settings_differ', instance: null }])
+    assert.match(JSON.stringify(needs), /host-2 pid 1/)
+  })
+
+  test('is degraded after the database was set back, and the overview says so', async () => {
+    await using service = await startBeside({ shown: () => ({ ...shownNodes, setBackAt: 5000 }) })
+    const health = (await service.get('/api/health')).body as Health
+    const at = new Date(5000).toISOString()
+    assert.deepEqual([health.status, health.checks['database_set_back_at']], ['degraded', at])
+    const { needs_you: needs } = (await service.get('/api/overview')).body as Overview
+    assert.partialDeepStrictEqual(needs, [{ kind: 'database_set_back', instance: null, since: at }])
+  })
+
+  test('shows what is stored about the nodes, and asks again for each answer', async () => {
+    let reads = 0
+    const freshen = () => {
+      reads++
+      return Promise.resolve()
+    }
+    await using service = await startBeside({ freshen, shown: () => ({ ...shownNodes, quarantined: [`q${reads}`] }) })
+    const { checks } = (await service.get('/api/health')).body as Health
+    assert.deepEqual(checks['quarantined'], ['q1'])
+    const { needs_you: needs } = (await service.get('/api/overview')).body as Overview
+    assert.partialDeepStrictEqual(needs, [{ kind: 'quarantined', instance: 'q2' }])
   })
 
   test('tells a stranger no name of a node or an instance', async () => {

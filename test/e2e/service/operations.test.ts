@@ -126,6 +126,7 @@ describe('the OpenAPI document', () => {
       'get /api/instances/{name}/wait-ready',
       'get /api/jobs',
       'get /api/jobs/{id}',
+      'get /api/nodes',
       'get /api/overview',
       'get /api/public/stats open',
       'get /api/ready open',

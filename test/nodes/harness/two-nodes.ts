@@ -2,6 +2,7 @@
 // The test says who holds what.
 
 import type { Config } from '../../../src/config/config.ts'
+import { countForwards, countStandIns } from '../../../src/app/nodes/count-forwards.ts'
 import { createPeers, listenForNodes } from '../../../src/app/nodes/create-peers.ts'
 import type { InstanceName } from '../../../src/core/ids.ts'
 import type { OwnerAnswer, Owners, Standing } from '../../../src/core/nodes/owners.ts'
@@ -15,6 +16,7 @@ import { closeServer, listen } from '../../../src/http/server/listener.ts'
 import { StartGate } from '../../../src/http/server/start-gate.ts'
 import { ApiToken } from '../../../src/http/session/api-token.ts'
 import { DashboardSessions } from '../../../src/http/session/dashboard-sessions.ts'
+import { Metrics } from '../../../src/ledger/metrics.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import type { PeerClient } from '../../../src/nodes/peer-client.ts'
@@ -66,6 +68,7 @@ export class TestNode {
   address = ''
   app!: HttpApp
   peers!: PeerClient
+  readonly metrics = new Metrics({ version: '1' })
   readonly #stack = new AsyncDisposableStack()
 
   private constructor(id: string) {
@@ -99,7 +102,11 @@ export class TestNode {
     const base = { config: { nodes } satisfies Pick<Config, 'nodes'>, clock, log, stack: this.#stack }
     const parts = createPeers(base)
     this.peers = parts.peers
-    const forwarding = { ...parts, owners: this.owners, standIn: this.#standIn(), clock }
+    const forwarding = {
+      ...{ forwarded: parts.forwarded, owners: this.owners, clock },
+      peers: countForwards(parts.peers, this.metrics.nodes),
+      standIn: countStandIns(this.#standIn(), this.metrics.nodes),
+    }
     this.app = await createFrame({ ...frameDeps(settings), log, forwarding })
     this.#stack.defer(() => closeServer(this.app))
     addPublicRoutes(this.app, this.id, this.seen)

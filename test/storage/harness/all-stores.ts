@@ -45,6 +45,7 @@ import { ShownStore } from '../../../src/storage/stores/messages/shown-store.ts'
 import { TickStore } from '../../../src/storage/stores/messages/tick-store.ts'
 import { AssignmentStore } from '../../../src/storage/stores/nodes/assignment-store.ts'
 import { NodeStore } from '../../../src/storage/stores/nodes/node-store.ts'
+import { ClusterStore } from '../../../src/storage/stores/nodes/cluster-store.ts'
 import { ContactPictureStore } from '../../../src/storage/stores/people/contact-picture-store.ts'
 import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
 import { LabelAgreementStore } from '../../../src/storage/stores/people/label-agreement-store.ts'
@@ -106,6 +107,7 @@ function createStores(database: Database) {
     lastMessages: new LastMessageStore(database, holds.nodeHold),
     nodes: new NodeStore(database),
     assignments: new AssignmentStore(database),
+    cluster: new ClusterStore(database),
     waiting: new WaitingStore(database),
   }
 }

@@ -106,4 +106,6 @@ export const nodeCalls: Readonly<Record<string, StoreCall>> = {
     },
     run: ({ assignments }, id) => assignments.release(id, id, 2000),
   },
+  'ClusterStore.counts': { engine, kind: 'read', run: ({ cluster }) => cluster.counts() },
+  'ClusterStore.newestMoves': { engine, kind: 'read', run: ({ cluster }) => cluster.newestMoves(50) },
 }

@@ -14,7 +14,9 @@ const needKinds = [
   'database',
   'ownership',
   'worker_failed',
+  'database_set_back',
   'quarantined',
+  'settings_differ',
   'network_unreachable',
   'client_refused',
   'destination_held',
@@ -61,7 +63,7 @@ function need(kind: NeedKind, { instance, destination, sentence, cure, since }: 
 export function listNeeds(deps: NeedDeps, rows: readonly Static<typeof OverviewRow>[]): Need[] {
   return [
     ...ofProcess(deps),
-    ...(deps.nodesShown()?.quarantined ?? []).map(quarantined),
+    ...ofNodes(deps),
     ...ofNetwork(deps),
     ...ofHelpdesks(deps),
     ...rows.filter(({ state }) => state === 'logged_out').map(loggedOut),
@@ -92,6 +94,28 @@ function ofProcess({ database, ownership, workers }: NeedDeps): Need[] {
       need('worker_failed', {
         sentence: `the last run of the background work ${name} failed`,
         cure: 'it is tried again by itself; the log says why it failed',
+      }),
+    ),
+  ]
+}
+
+function ofNodes({ nodes }: NeedDeps): Need[] {
+  const shown = nodes.shown()
+  if (!shown) return []
+  const differing = shown.nodes.filter(({ settingsDiffer }) => settingsDiffer)
+  return [
+    ...when(shown.setBackAt !== null, () =>
+      need('database_set_back', {
+        sentence: 'the database was set back: messages and keys that it had confirmed may be missing',
+        cure: 'use a synchronous replica; link an account again if its messages cannot be read',
+        since: shown.setBackAt,
+      }),
+    ),
+    ...shown.quarantined.map(quarantined),
+    ...differing.map(({ name }) =>
+      need('settings_differ', {
+        sentence: `the node ${name} has other settings than most nodes, so it treats messages in another way`,
+        cure: 'give all nodes the same settings, and restart those that have others',
       }),
     ),
   ]

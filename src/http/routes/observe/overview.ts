@@ -56,7 +56,7 @@ export function addOverviewRoute(app: HttpApp, deps: OverviewDeps): void {
 }
 
 export async function readOverview(deps: OverviewDeps): Promise<Static<typeof Overview>> {
-  const listed = await listRows(deps)
+  const [listed] = await Promise.all([listRows(deps), deps.needs.nodes.freshen()])
   const sum = (count: (row: (typeof listed)[number]) => number) => listed.reduce((all, row) => all + count(row), 0)
   return {
     needs_you: listNeeds(deps.needs, listed),

@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import type { Compilable, RawBuilder, Selectable } from 'kysely'
 import type { Hold, NodeId } from '../../../core/nodes/hold.ts'
 import type { Assignment, Move, Placement } from '../../../core/nodes/node.ts'
+import type { MoveReason } from '../../../core/nodes/cluster-view.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import type { AssignmentsTable } from '../../schema/nodes.ts'
@@ -45,6 +46,14 @@ const tell = (nodes: RawBuilder<unknown>) => sql`told AS (
 
 const changed = sql`SELECT * FROM moved`
 
+/** What an operator reads later. `rows` has the instance, the node before, the node after and the reason. */
+const note = (rows: RawBuilder<unknown>, now: number) => sql`noted AS (
+  INSERT INTO past_moves (instance, from_node, to_node, reason, at)
+  SELECT changes.*, CAST(${now} AS BIGINT) FROM (${rows}) AS changes
+)`
+
+const because = (reason: MoveReason) => sql.lit(reason)
+
 /** A taker that another change is about to end is left out. */
 const takersOf = (ids: RawBuilder<unknown>) => sql`takers AS (
   SELECT id FROM nodes WHERE id IN (${ids}) AND state = 'active' FOR KEY SHARE SKIP LOCKED
@@ -60,7 +69,7 @@ const crashesAfter = (now: number) => sql`
 /** A locked row is left out: it must not hold up the others. */
 export const placing = (placements: readonly Placement[], now: number) => sql<AssignmentRow>`
   WITH ${wantedBy(placements)}, free AS (
-    SELECT instance, node IN (SELECT id FROM nodes WHERE is_buried = 1) AS is_crashed
+    SELECT instance, node AS dead, node IN (SELECT id FROM nodes WHERE is_buried = 1) AS is_crashed
     FROM assignments WHERE instance IN (SELECT instance FROM wanted) AND ${isFree}
     FOR UPDATE SKIP LOCKED
   ), moved AS (
@@ -70,7 +79,11 @@ export const placing = (placements: readonly Placement[], now: number) => sql<As
     FROM free JOIN wanted ON wanted.instance = free.instance JOIN takers ON takers.id = wanted.node
     WHERE assignments.instance = free.instance
     RETURNING assignments.*
-  ), ${tell(sql`SELECT node FROM moved`)}
+  ), ${note(
+    sql`SELECT instance, free.dead, moved.node, CASE WHEN free.is_crashed THEN ${because('death')} ELSE ${because('placed')} END
+      FROM moved JOIN free USING (instance)`,
+    now,
+  )}, ${tell(sql`SELECT node FROM moved`)}
   ${changed}`
 
 /** What a node held goes to the takers, or to no node. Locked rows stay as they are: they are free because their node is dead. */
@@ -82,8 +95,9 @@ export const emptying = (node: NodeId, placements: readonly Placement[], now: nu
       ${isCrash ? sql`, crashes = ${crashesAfter(now)}, crashed_at = ${now}` : sql``}
     FROM held LEFT JOIN wanted ON wanted.instance = held.instance LEFT JOIN takers ON takers.id = wanted.node
     WHERE assignments.instance = held.instance
-    RETURNING assignments.node
-  ), ${dropping(sql`from_node = ${node} OR to_node = ${node}`)},
+    RETURNING assignments.instance, assignments.node
+  ), ${isCrash ? sql`${note(sql`SELECT instance, CAST(${node} AS TEXT), node, ${because('death')} FROM moved`, now)},` : sql``}
+  ${dropping(sql`from_node = ${node} OR to_node = ${node}`)},
   ${tell(sql`SELECT node FROM moved UNION SELECT from_node FROM dropped`)}
   SELECT 1`
 
@@ -141,7 +155,8 @@ export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<Assignme
     WHERE ${isHeld(hold)} RETURNING *
   ), dropped AS (
     DELETE FROM moves WHERE instance IN (SELECT instance FROM moved) RETURNING instance
-  ), ${tell(sql`SELECT node FROM moved WHERE (SELECT count(*) FROM dropped) >= 0`)}
+  ), ${note(sql`SELECT instance, CAST(${hold.node} AS TEXT), node, ${because('hand_over')} FROM moved`, now)},
+  ${tell(sql`SELECT node FROM moved WHERE (SELECT count(*) FROM dropped) >= 0`)}
   ${changed}`
 
 /** An instance that kills its nodes is mostly free when that is seen. */
@@ -162,5 +177,6 @@ export const releasing = (instance: InstanceName, node: NodeId, now: number) => 
     UPDATE assignments SET node = taker.id, epoch = ${newEpoch}, since = ${now},
       quarantined_at = NULL, crashes = 0, crashed_at = NULL
     FROM taker WHERE instance = ${instance} AND quarantined_at IS NOT NULL RETURNING assignments.*
-  ), ${tell(sql`SELECT node FROM moved`)}
+  ), ${note(sql`SELECT instance, CAST(NULL AS TEXT), node, ${because('placed')} FROM moved`, now)},
+  ${tell(sql`SELECT node FROM moved`)}
   ${changed}`

@@ -43,6 +43,7 @@ export function nodesRemoval(database: Database, now: number): readonly Statemen
     sql`DELETE FROM nodes`,
     sql`UPDATE assignments SET node = NULL, epoch = ${newEpoch}, since = ${now}, crashes = 0, crashed_at = NULL`,
     sql`DELETE FROM moves`,
+    sql`DELETE FROM past_moves`,
     sql`DELETE FROM node_versions`,
   )
 }

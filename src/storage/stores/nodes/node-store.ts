@@ -62,6 +62,7 @@ export class NodeStore implements NodeTable {
   /** A dead node whose name still stands in an assignment stays, because it tells that the assignment is free. */
   async prune(before: number): Promise<void> {
     await this.#database.write(
+      this.#database.query.deleteFrom('past_moves').where('at', '<', before),
       asQuery(
         this.#database,
         sql`WITH gone AS (

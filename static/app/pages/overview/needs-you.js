@@ -10,7 +10,7 @@ import { texts } from './texts.js'
 /** @typedef {import('./use-overview.js').Need} Need */
 
 /** Messages flow, but something is not as it should be. */
-const mild = new Set(['setup', 'ban_risk', 'deliveries_exhausted', 'clock_differs', 'worker_failed'])
+const mild = new Set(['setup', 'ban_risk', 'deliveries_exhausted', 'clock_differs', 'worker_failed', 'settings_differ'])
 
 /** The rest is behind a line, so that the instances stay in sight. */
 const shownAtOnce = 6
