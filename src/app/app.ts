@@ -43,6 +43,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   }
   const instanceService = createInstanceService(base, {
     ...{ accounts, storage, inbound, outbound, history, lifecycle },
+    live: rooms.live.relay,
     onRoutingChanged,
   })
   const services = {

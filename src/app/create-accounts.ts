@@ -1,6 +1,7 @@
 // Creates the linked accounts: the network, their registry, and the use cases on them.
 
 import type { InstanceName } from '../core/ids.ts'
+import type { LiveChanges } from '../core/live.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network/reception.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
@@ -115,12 +116,13 @@ type ServiceParts = {
   outbound: Pick<InstanceMessages, 'forget'>
   history: Pick<HistorySet, 'count' | 'forget'>
   lifecycle: { courier: Pick<Courier, 'takeDeleted'> }
+  live: Pick<LiveChanges, 'instanceDeleted'>
   /** Called after the settings of an instance changed. */
   onRoutingChanged: () => void
 }
 
 export function createInstanceService({ config, clock }: Base, parts: ServiceParts): InstanceService {
-  const { accounts, storage, inbound, outbound, history, lifecycle, onRoutingChanged } = parts
+  const { accounts, storage, inbound, outbound, history, lifecycle, live, onRoutingChanged } = parts
   return new InstanceService({
     registry: accounts.instances,
     instances: accounts.store,
@@ -135,6 +137,7 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     },
     onDeleted: (name) => {
       accounts.roster.forget(name)
+      live.instanceDeleted(name)
       return lifecycle.courier.takeDeleted()
     },
     onChanged: onRoutingChanged,

@@ -262,7 +262,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   return {
     nodes,
     storage,
-    live: { hub: live.hub, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
+    live: { ...live, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
     settingsOf,
     lifecycle,
     accounts,

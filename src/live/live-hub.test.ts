@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { LiveHub } from './live-hub.ts'
-import type { LiveSink } from './listeners.ts'
+import type { LiveSink } from '../core/live.ts'
 
 /** A listener that reads everything, or nothing. */
 class Ear implements LiveSink {

@@ -68,6 +68,16 @@ export class PeerClient implements Peers {
     return { refusal }
   }
 
+  /** What happens at the peer, for as long as both want it. Resolves when the answer begins; the signal ends the stream. */
+  async events(peer: Peer, signal: AbortSignal): Promise<Readable> {
+    const asked = this.#signed(peer, peerRoutes.events, { head: '', body: Buffer.from('{}') })
+    const endless = { timeoutMs: Infinity, maxResponseBytes: Infinity }
+    const { status, body } = await this.#deps.patient.open({ ...asked, ...endless, signal })
+    if (status === 200) return body
+    body.destroy()
+    throw new Error(`the node answered ${status}`)
+  }
+
   #forward(owner: Owner, head: ForwardHead, body: Buffer) {
     return this.#signed(owner, peerRoutes.forward, { head: formatForwardHead(head), body })
   }

@@ -6,6 +6,7 @@ export const peerRoutes = {
   look: '/internal/look',
   drain: '/internal/drain',
   coming: '/internal/coming',
+  events: '/internal/events',
 } as const
 
 /** Comes with a 421, whose request changed nothing. */

@@ -1,21 +1,17 @@
 // GET /api/events: what happens, as server-sent events.
 
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
-import type { LiveSink } from '../../../live/listeners.ts'
 import type { LiveHub } from '../../../live/live-hub.ts'
 import type { FastifyRequest } from 'fastify'
 import type { HttpApp } from '../../http-app.ts'
+import { sinkOf } from '../../live-sink.ts'
 import { responses } from '../../schemas.ts'
 
-export type EventsDeps = { hub: Pick<LiveHub, 'makeRoom' | 'join' | 'dismiss' | 'close'> }
+export type EventsDeps = { hub: Pick<LiveHub, 'prepare' | 'makeRoom' | 'join' | 'dismiss' | 'close'> }
 
 /** Calls `over` when the request would not be let in any more; returns how to stop. */
 export type WatchAccess = (request: FastifyRequest, over: () => void) => () => void
-
-/** How long a listener may take to read the end of its stream. */
-const lingerMs = 1000
 
 const description =
   'Every event has a kind (event), a line of JSON (data) and, except for reset and bye, an id. ' +
@@ -49,8 +45,9 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
         response: responses({ 200: Type.String() }, 503),
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const session = request.dashboardSession?.id ?? null
+      await hub.prepare()
       hub.makeRoom(session)
       reply.headers({
         'content-type': 'text/event-stream; charset=utf-8',
@@ -61,8 +58,10 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
       // From here on the connection belongs to the stream. The limit for reading an answer does not fit an endless one.
       reply.hijack()
       const { raw } = reply
+      // The listener has hung up meanwhile.
+      if (raw.destroyed) return
       raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
-      const sink = sinkOf(raw, request.raw.socket)
+      const sink = sinkOf(raw)
       const leave = hub.join(sink, lastEventId(request.headers['last-event-id']), session)
       const unwatch = watchAccess(request, () => {
         hub.dismiss(sink, 'expired')
@@ -81,23 +80,4 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
 
 function lastEventId(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && header !== '' ? header : undefined
-}
-
-function sinkOf(raw: ServerResponse, socket: Socket): LiveSink {
-  // A connection that breaks is noticed by its end.
-  raw.on('error', () => undefined)
-  return {
-    write: (text) => void raw.write(text),
-    get waiting() {
-      return raw.writableLength
-    },
-    end(text) {
-      raw.end(text, () => {
-        socket.destroySoon()
-      })
-      socket.setTimeout(lingerMs, () => {
-        socket.destroy()
-      })
-    },
-  }
 }
