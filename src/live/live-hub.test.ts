@@ -188,7 +188,7 @@ describe('a listener', () => {
   test('is told that the service stops', () => {
     const { hub, join, clock } = setUp()
     const { ear } = join()
-    hub.publishLatest('instance', 'a', () => ({}))
+    hub.publishLatest('instance', 'a', () => ({}), 'a')
     hub.close()
     assert.deepEqual([ear.heard.at(-1), ear.isEnded, clock.pending], [['bye', { reason: 'stopping' }], true, 0])
     assert.throws(() => join(), { code: 'SERVICE_STOPPING' })
@@ -222,7 +222,7 @@ describe('without a listener', () => {
     const { hub, clock } = setUp()
     let reads = 0
     hub.publish('alert', () => reads++)
-    hub.publishLatest('instance', 'a', () => reads++)
+    hub.publishLatest('instance', 'a', () => reads++, 'a')
     assert.deepEqual([reads, hub.isCollecting, clock.pending], [0, false, 0])
   })
 
@@ -265,10 +265,11 @@ describe('changes of one key', () => {
     let reads = 0
     const change = (key = 'a') => {
       value++
-      hub.publishLatest('instance', key, () => {
+      const read = () => {
         reads++
         return { key, value }
-      })
+      }
+      hub.publishLatest('instance', key, read, key)
     }
     const told = () =>
       ear.heard.filter(([kind]) => kind === 'instance').map(([, data]) => (data as { value: number }).value)
@@ -294,8 +295,8 @@ describe('changes of one key', () => {
   test('are told of an instance and of a job of the same name apart', () => {
     const { hub, join } = setUp()
     const { ear } = join()
-    hub.publishLatest('instance', 'a', () => 1)
-    hub.publishLatest('job', 'a', () => 2)
+    hub.publishLatest('instance', 'a', () => 1, 'a')
+    hub.publishLatest('job', 'a', () => 2, 'a')
     assert.deepEqual(ear.heard.slice(1), [
       ['instance', 1],
       ['job', 2],

@@ -48,18 +48,13 @@ export class OtherNodes {
     this.#epochs = new BoundedMap({ clock: deps.clock, max: mostEpochs, ttlMs: epochsMs })
   }
 
-  /** How many streams are wanted. */
-  get count(): number {
-    return this.#streams.size
-  }
-
-  /** The first listener comes. */
+  /** The first listener comes. Nodes that join later are found by looking again and again. */
   listen(): void {
-    const { clock, hub } = this.#deps
+    const { clock, hub, peersNow } = this.#deps
     this.#cancelLook = clock.after(lookMs, () => {
       this.listen()
     })
-    const peers = this.#deps.peersNow()
+    const peers = peersNow()
     const gone = [...this.#streams.keys()].filter((id) => !peers.some((peer) => peer.id === id))
     for (const id of gone) this.#end(id)
     if (gone.length > 0) hub.startAnew()
@@ -77,10 +72,7 @@ export class OtherNodes {
     const waiting = [...this.#streams.values()].filter(({ isTried }) => !isTried)
     if (waiting.length === 0) return
     const over = new AbortController()
-    await Promise.race([
-      Promise.all(waiting.map(({ tried }) => tried)),
-      sleep(this.#deps.clock, beginMs, over.signal),
-    ])
+    await Promise.race([Promise.all(waiting.map(({ tried }) => tried)), sleep(this.#deps.clock, beginMs, over.signal)])
     over.abort()
   }
 

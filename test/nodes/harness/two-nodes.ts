@@ -2,12 +2,14 @@
 // The test says who holds what.
 
 import type { Config } from '../../../src/config/config.ts'
+import { hearOtherNodes } from '../../../src/app/live/create-live.ts'
 import { createPeers, listenForNodes } from '../../../src/app/nodes/create-peers.ts'
 import type { InstanceName } from '../../../src/core/ids.ts'
 import type { OwnerAnswer, Owners, Standing } from '../../../src/core/nodes/owners.ts'
 import type { Peer } from '../../../src/core/nodes/peers.ts'
 import type { UnownedCallback } from '../../../src/core/nodes/stand-in.ts'
 import type { HttpApp } from '../../../src/http/http-app.ts'
+import { addEventsRoute } from '../../../src/http/routes/observe/events.ts'
 import { createFrame } from '../../../src/http/server/http-frame.ts'
 import type { FrameDeps } from '../../../src/http/server/http-frame.ts'
 import { unknownRoute } from '../../../src/http/server/error-reply.ts'
@@ -17,9 +19,11 @@ import { ApiToken } from '../../../src/http/session/api-token.ts'
 import { DashboardSessions } from '../../../src/http/session/dashboard-sessions.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
+import { LiveHub } from '../../../src/live/live-hub.ts'
 import type { PeerClient } from '../../../src/nodes/peer-client.ts'
 import { FastClock } from '../../harness/fast-clock.ts'
 import { RecordedLog } from '../../harness/logs.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
 import { addPublicRoutes } from './public-routes.ts'
 import type { SeenRequest } from './public-routes.ts'
 
@@ -62,6 +66,13 @@ export class TestNode {
   readonly seen: SeenRequest[] = []
   readonly logs = new RecordedLog()
   standing: Standing = 'held'
+  /** Events wait for nothing but this clock. */
+  readonly liveClock = new ManualClock()
+  readonly hub = new LiveHub({ version: '1', maxListeners: 32, clock: this.liveClock, log: this.logs.log })
+  /** The other nodes, as this one sees them. */
+  others: Peer[] = []
+  /** What this node holds. */
+  readonly epochs = new Map<InstanceName, number>()
   url = ''
   address = ''
   app!: HttpApp
@@ -103,6 +114,12 @@ export class TestNode {
     this.app = await createFrame({ ...frameDeps(settings), log, forwarding })
     this.#stack.defer(() => closeServer(this.app))
     addPublicRoutes(this.app, this.id, this.seen)
+    addEventsRoute(this.app, { hub: this.hub }, () => () => undefined)
+    hearOtherNodes({ clock: this.liveClock, log }, this.hub, {
+      ...parts,
+      peersNow: () => this.others,
+      epochOf: (instance) => this.epochs.get(instance),
+    })
     this.app.setNotFoundHandler(() => {
       throw unknownRoute()
     })
@@ -111,6 +128,7 @@ export class TestNode {
       self: () => this.id,
       standing: () => Promise.resolve(this.standing),
       calls: this.#calls(),
+      events: { join: (listener) => this.hub.joinNode(listener) },
       serve: (request, response) => {
         this.app.routing(request, response)
       },

@@ -48,6 +48,9 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
     async (request, reply) => {
       const session = request.dashboardSession?.id ?? null
       await hub.prepare()
+      const { raw } = reply
+      // It has hung up meanwhile.
+      if (raw.destroyed) return reply.hijack()
       hub.makeRoom(session)
       reply.headers({
         'content-type': 'text/event-stream; charset=utf-8',
@@ -57,9 +60,6 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
       })
       // From here on the connection belongs to the stream. The limit for reading an answer does not fit an endless one.
       reply.hijack()
-      const { raw } = reply
-      // The listener has hung up meanwhile.
-      if (raw.destroyed) return
       raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
       const sink = sinkOf(raw)
       const leave = hub.join(sink, lastEventId(request.headers['last-event-id']), session)
