@@ -257,6 +257,29 @@ describe('without a listener', () => {
   })
 })
 
+describe('another node that listens', () => {
+  test('hears what happens here and a comment every 15 s, but not what this node has heard', async () => {
+    const { hub, say, clock } = setUp()
+    const ear = new Ear()
+    const leave = hub.joinNode(ear)
+    say(1)
+    hub.tellHere('alert', { n: 2 })
+    await clock.advance(15_000)
+    assert.deepEqual(ear.texts, ['event: alert\ndata: {"n":1}\n\n', ': alive\n\n'])
+    leave()
+    assert.deepEqual([hub.isCollecting, clock.pending], [false, 0])
+  })
+
+  test('is let go when the service stops, and not let in any more', () => {
+    const { hub, clock } = setUp()
+    const ear = new Ear()
+    hub.joinNode(ear)
+    hub.close()
+    assert.deepEqual([ear.heard, ear.isEnded, clock.pending], [[['bye', { reason: 'stopping' }]], true, 0])
+    assert.throws(() => hub.joinNode(new Ear()), { code: 'SERVICE_STOPPING' })
+  })
+})
+
 describe('changes of one key', () => {
   test('are told at once, and then at most once a second, with the latest data', async () => {
     const { clock, hub, join } = setUp()

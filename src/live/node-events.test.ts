@@ -12,7 +12,7 @@ const row: NodeEvent = {
 const alert: NodeEvent = { kind: 'alert', data: { message: '' }, subject: undefined }
 
 describe('events from another node', () => {
-  test('are read in whatever pieces they come', () => {
+  test('are read in pieces of any size', () => {
     const bytes = Buffer.from(formatNodeEvent(row) + ': alive\n\n' + formatNodeEvent(alert))
     for (let size = 1; size <= bytes.length; size++) {
       const reader = new NodeEventReader()
