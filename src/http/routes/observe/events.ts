@@ -24,7 +24,8 @@ const description =
   'alert: ts, level, message and instance of a new warning of the log. ' +
   'instance and job come at most once a second for each instance and job. ' +
   'With the header Last-Event-ID, the stream goes on after that event. reset says that events in between are not known any ' +
-  'more: read everything again. The last 500 events are kept, and none while no listener was connected for a minute. ' +
+  'more: read everything again. With several nodes the stream tells what happens at all of them, and reset also comes when a ' +
+  'node joins, ends or was out of reach. The last 500 events are kept, and none while no listener was connected for a minute. ' +
   'More than 128 KB are not sent again. ' +
   'bye is the last event: stopping, slow (more than 256 KB were not read), full (a newer listener of the same session took ' +
   'the place) or expired (the session has ended). ' +
