@@ -47,7 +47,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
   }
   const { hub, records, rows, readStoredRows } = rooms.live
   const needs = { ...health, exhaustedByInstance: () => rooms.lifecycle.exhausted.list() }
-  const overview = { instances, roster, rows, readStoredRows, needs }
+  const overview = { instances, roster, rows, readOthers: rooms.nodes.overviews, readStoredRows, needs }
   return {
     version,
     health,

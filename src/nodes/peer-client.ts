@@ -26,6 +26,7 @@ type Terms = { timeoutMs: number; signal: AbortSignal }
 export type ForwardAnswer<Body> = (AnswerHead & { body: Body }) | { refusal: Refusal }
 
 const tellTimeoutMs = 1000
+const overviewTimeoutMs = 1000
 
 export class PeerClient implements Peers {
   readonly #deps: Deps
@@ -37,6 +38,13 @@ export class PeerClient implements Peers {
   /** Not over the quick connections: while the database is away, callbacks that wait for it keep all of them. */
   async renewed(peer: Peer, timeoutMs: number): Promise<RenewedAnswer | undefined> {
     return this.#ask(this.#deps.patient, peer, peerRoutes.renewed, {}, timeoutMs).then(readRenewed, () => undefined)
+  }
+
+  /** What the peers answer about the instances that they hold. One that does not answer in time is left out. */
+  async overviews(peers: readonly Peer[]): Promise<unknown[]> {
+    const ask = (peer: Peer) => this.#ask(this.#deps.patient, peer, peerRoutes.overview, {}, overviewTimeoutMs)
+    const answers = await Promise.allSettled(peers.map((peer) => ask(peer)))
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
 
   look(peer: Peer): Promise<void> {

@@ -6,6 +6,7 @@ export const peerRoutes = {
   look: '/internal/look',
   drain: '/internal/drain',
   coming: '/internal/coming',
+  overview: '/internal/overview',
   events: '/internal/events',
 } as const
 

@@ -7,9 +7,16 @@ export type NodeView = {
   hasPeers: () => boolean
   /** For health; undefined while there is one node. */
   shown: () => NodesShown | undefined
+  /** What every other node answers about the instances that it holds; one that does not answer in time is left out. */
+  overviews: () => Promise<unknown[]>
   /** Why other nodes should get the requests; null when this one takes them. One that has no peers always takes them. */
   trouble: () => 'draining' | 'cut_off' | null
 }
 
 /** One process holds every instance. */
-export const onlyNode: NodeView = { hasPeers: () => false, shown: () => undefined, trouble: () => null }
+export const onlyNode: NodeView = {
+  hasPeers: () => false,
+  shown: () => undefined,
+  overviews: () => Promise.resolve([]),
+  trouble: () => null,
+}

@@ -11,6 +11,8 @@ import { readSmallBody } from './small-body.ts'
 
 type Deps = {
   renewed: () => RenewedAnswer
+  /** What this node shows of the instances that it holds. */
+  overview: () => object
   look: () => void
   drain: (instance: InstanceName) => void
   comingSoon: (instance: InstanceName) => void
@@ -35,6 +37,8 @@ export class PeerCalls {
     switch (path) {
       case peerRoutes.renewed:
         return this.#deps.renewed()
+      case peerRoutes.overview:
+        return this.#deps.overview()
       case peerRoutes.look:
         this.#deps.look()
         return {}

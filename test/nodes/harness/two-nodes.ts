@@ -147,7 +147,8 @@ export class TestNode {
   #calls() {
     const tell = (what: string) => (instance?: InstanceName) => void this.told.push(`${what} ${instance ?? ''}`.trim())
     const renewed = () => ({ beatAgeMs: 250, watchedMs: 9000 })
-    return { renewed, look: tell('look'), drain: tell('drain'), comingSoon: tell('coming') }
+    const overview = () => ({ node: this.id })
+    return { renewed, overview, look: tell('look'), drain: tell('drain'), comingSoon: tell('coming') }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
