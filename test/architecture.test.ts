@@ -124,7 +124,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/session': ['core', 'lib', 'http'],
   'http/forwarding': ['core', 'lib', 'nodes', 'http'],
-  'http/internal': ['core', 'lib', 'nodes', 'http/forwarding'],
+  'http/internal': ['core', 'lib', 'nodes', 'http', 'http/forwarding'],
   'http/server': [
     'core',
     'lib',

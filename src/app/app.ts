@@ -1,6 +1,7 @@
 // The composition root: creates the rooms, the use cases on them, the background work and the HTTP server.
 
 import type { Config } from '../config/config.ts'
+import { readOwnOverview } from '../http/routes/observe/overview.ts'
 import { closeServer } from '../http/server/listener.ts'
 import { createServer } from '../http/server/server.ts'
 import { StartGate } from '../http/server/start-gate.ts'
@@ -44,6 +45,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const instanceService = createInstanceService(base, {
     ...{ accounts, storage, inbound, outbound, history, lifecycle },
     arrivals: rooms.cluster?.arrivals ?? createSoleArrivals(instances),
+    live: rooms.live.relay,
     onRoutingChanged,
   })
   const services = {
@@ -76,20 +78,21 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     nodeTrouble: rooms.nodes.trouble,
   })
   const { cluster } = rooms
+  const routes = createRoutes(base, rooms, { services, workers, readiness })
   const server = await createServer({
     settings: config.http,
     clock,
     log,
     gate: new StartGate({ phase: () => readiness.phase, begun: readiness.begun, clock }),
     forwarding: cluster?.forwarding ?? null,
-    routes: createRoutes(base, rooms, { services, workers, readiness }),
+    routes,
   })
   stack.defer(() => closeServer(server))
   return new RunningApp({
     base,
     storage,
     instances,
-    supply: cluster ? cluster.supply(server) : createSoleSupply(instances),
+    supply: cluster ? cluster.supply(server, () => readOwnOverview(routes.observe.overview)) : createSoleSupply(instances),
     outbound,
     jobs: jobs.jobs,
     lifecycle: lifecycle.lifecycle,

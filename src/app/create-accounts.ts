@@ -1,6 +1,7 @@
 // Creates the linked accounts: the network, their registry, and the use cases on them.
 
 import type { InstanceName } from '../core/ids.ts'
+import type { LiveChanges } from '../core/live.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network/reception.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
@@ -120,12 +121,13 @@ type ServiceParts = {
   lifecycle: { courier: Pick<Courier, 'takeDeleted'> }
   /** How a new instance becomes live here. */
   arrivals: Arrivals
+  live: Pick<LiveChanges, 'instanceDeleted'>
   /** Called after the settings of an instance changed. */
   onRoutingChanged: () => void
 }
 
 export function createInstanceService({ config, clock }: Base, parts: ServiceParts): InstanceService {
-  const { accounts, storage, inbound, outbound, history, lifecycle, arrivals, onRoutingChanged } = parts
+  const { accounts, storage, inbound, outbound, history, lifecycle, arrivals, live, onRoutingChanged } = parts
   return new InstanceService({
     registry: accounts.instances,
     instances: accounts.store,
@@ -142,6 +144,7 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     onDeleted: (name) => {
       accounts.roster.forget(name)
       arrivals.departed(name)
+      live.instanceDeleted(name)
       return lifecycle.courier.takeDeleted()
     },
     onChanged: onRoutingChanged,

@@ -281,13 +281,14 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       standIn: outbound.standIn,
       lookForRows: (instance) => outbound.lookAgain(instance),
       metrics: metrics.nodes,
+      live: live.hub,
     })
   return {
     nodes,
     cluster,
     onRoutingChanged,
     storage,
-    live: { hub: live.hub, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
+    live: { ...live, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
     settingsOf,
     lifecycle,
     accounts,

@@ -49,7 +49,7 @@ export function createRoutes({ config, clock, build, node }: Base, rooms: Rooms,
   const { hub, records, rows, readStoredRows } = rooms.live
   const needs = { ...health, exhaustedByInstance: () => rooms.lifecycle.exhausted.list() }
   const cluster = rooms.nodes.cluster ?? createLoneView({ node, clock, instances })
-  const overview = { instances, roster, rows, readStoredRows, needs }
+  const overview = { instances, roster, rows, readOthers: rooms.nodes.overviews, readStoredRows, needs }
   return {
     version,
     health,

@@ -1,6 +1,8 @@
 // The connections of those who listen to live events: how many there may be, and when one is cut off.
 
 import { BridgeError } from '../core/errors.ts'
+import type { LiveSink } from '../core/live.ts'
+import type { Clock } from '../lib/clock.ts'
 import { formatEvent } from './event-ring.ts'
 
 /**
@@ -9,27 +11,23 @@ import { formatEvent } from './event-ring.ts'
  */
 export type ByeReason = 'stopping' | 'slow' | 'full' | 'expired'
 
-/** The connection of a listener. */
-export type LiveSink = {
-  write(text: string): void
-  /** How many bytes the listener has not taken yet. */
-  readonly waiting: number
-  /** Ends the connection after the last text. A listener that does not read is cut off. */
-  end(text: string): void
-}
-
 type Deps = {
   max: number
   /** Called when the last listener is gone. */
   onNone: () => void
+  clock: Pick<Clock, 'after'>
 }
 
 export const maxWaitingBytes = 256 * 1024
+/** So often a listener gets a comment, from which it and proxies on the way see that the stream lives. */
+export const aliveMs = 15_000
+const alive = ': alive\n\n'
 
 export class Listeners {
   readonly #deps: Deps
   /** The id of the session of each, if it has one; the oldest is first. */
   readonly #open = new Map<LiveSink, string | null>()
+  #cancelAlive: () => void = () => undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -51,12 +49,15 @@ export class Listeners {
     else throw tooMany(max)
   }
 
-  add(listener: LiveSink, session: string | null): void {
+  add(listener: LiveSink, session: string | null = null): void {
     this.#open.set(listener, session)
+    if (this.#open.size === 1) this.#keepAlive()
   }
 
   remove(listener: LiveSink): void {
-    if (this.#open.delete(listener) && this.#open.size === 0) this.#deps.onNone()
+    if (!this.#open.delete(listener) || this.#open.size > 0) return
+    this.#cancelAlive()
+    this.#deps.onNone()
   }
 
   tell(text: string): void {
@@ -77,6 +78,13 @@ export class Listeners {
 
   dismissAll(reason: ByeReason): void {
     for (const listener of [...this.#open.keys()]) this.dismiss(listener, reason)
+  }
+
+  #keepAlive(): void {
+    this.#cancelAlive = this.#deps.clock.after(aliveMs, () => {
+      this.#keepAlive()
+      this.tell(alive)
+    })
   }
 }
 

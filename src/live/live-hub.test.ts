@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { LiveHub } from './live-hub.ts'
-import type { LiveSink } from './listeners.ts'
+import type { LiveSink } from '../core/live.ts'
 
 /** A listener that reads everything, or nothing. */
 class Ear implements LiveSink {
@@ -188,7 +188,7 @@ describe('a listener', () => {
   test('is told that the service stops', () => {
     const { hub, join, clock } = setUp()
     const { ear } = join()
-    hub.publishLatest('instance', 'a', () => ({}))
+    hub.publishLatest('instance', 'a', () => ({}), 'a')
     hub.close()
     assert.deepEqual([ear.heard.at(-1), ear.isEnded, clock.pending], [['bye', { reason: 'stopping' }], true, 0])
     assert.throws(() => join(), { code: 'SERVICE_STOPPING' })
@@ -222,7 +222,7 @@ describe('without a listener', () => {
     const { hub, clock } = setUp()
     let reads = 0
     hub.publish('alert', () => reads++)
-    hub.publishLatest('instance', 'a', () => reads++)
+    hub.publishLatest('instance', 'a', () => reads++, 'a')
     assert.deepEqual([reads, hub.isCollecting, clock.pending], [0, false, 0])
   })
 
@@ -257,6 +257,29 @@ describe('without a listener', () => {
   })
 })
 
+describe('another node that listens', () => {
+  test('hears what happens here and a comment every 15 s, but not what this node has heard', async () => {
+    const { hub, say, clock } = setUp()
+    const ear = new Ear()
+    const leave = hub.joinNode(ear)
+    say(1)
+    hub.tellHere('alert', { n: 2 })
+    await clock.advance(15_000)
+    assert.deepEqual(ear.texts, ['event: alert\ndata: {"n":1}\n\n', ': alive\n\n'])
+    leave()
+    assert.deepEqual([hub.isCollecting, clock.pending], [false, 0])
+  })
+
+  test('is let go when the service stops, and not let in any more', () => {
+    const { hub, clock } = setUp()
+    const ear = new Ear()
+    hub.joinNode(ear)
+    hub.close()
+    assert.deepEqual([ear.heard, ear.isEnded, clock.pending], [[['bye', { reason: 'stopping' }]], true, 0])
+    assert.throws(() => hub.joinNode(new Ear()), { code: 'SERVICE_STOPPING' })
+  })
+})
+
 describe('changes of one key', () => {
   test('are told at once, and then at most once a second, with the latest data', async () => {
     const { clock, hub, join } = setUp()
@@ -265,10 +288,11 @@ describe('changes of one key', () => {
     let reads = 0
     const change = (key = 'a') => {
       value++
-      hub.publishLatest('instance', key, () => {
+      const read = () => {
         reads++
         return { key, value }
-      })
+      }
+      hub.publishLatest('instance', key, read, key)
     }
     const told = () =>
       ear.heard.filter(([kind]) => kind === 'instance').map(([, data]) => (data as { value: number }).value)
@@ -294,8 +318,8 @@ describe('changes of one key', () => {
   test('are told of an instance and of a job of the same name apart', () => {
     const { hub, join } = setUp()
     const { ear } = join()
-    hub.publishLatest('instance', 'a', () => 1)
-    hub.publishLatest('job', 'a', () => 2)
+    hub.publishLatest('instance', 'a', () => 1, 'a')
+    hub.publishLatest('job', 'a', () => 2, 'a')
     assert.deepEqual(ear.heard.slice(1), [
       ['instance', 1],
       ['job', 2],

@@ -3,25 +3,30 @@
 // resting    → collecting when a listener joins
 // collecting → resting when there was no listener for a minute: events are dropped at the cost of one comparison, and a
 //              listener with an id from before is told to start anew
+//
+// Other nodes listen too. They hear what happens at this node, and never what this node has heard from another one. What they
+// miss is not kept for them.
 
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../core/errors.ts'
-import type { LiveKind } from '../core/live.ts'
+import type { InstanceName } from '../core/ids.ts'
+import type { LiveKind, LiveSink } from '../core/live.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { EventRing, formatEvent } from './event-ring.ts'
 import { LatestOnly } from './latest-only.ts'
 import { Listeners, maxWaitingBytes } from './listeners.ts'
-import type { ByeReason, LiveSink } from './listeners.ts'
+import type { ByeReason } from './listeners.ts'
+import { formatNodeEvent } from './node-events.ts'
+import type { OtherNodes } from './other-nodes.ts'
 
 type Deps = { version: string; maxListeners: number; clock: Clock; log: Log }
 
 const maxKept = 500
 /** A longer replay could be all that a listener may leave unread: it would be cut off before it could read. */
 const maxReplay = maxWaitingBytes / 2
-const aliveMs = 15_000
 const keepCollectingMs = 60_000
-const alive = ': alive\n\n'
+const reset = formatEvent({ kind: 'reset', data: {} })
 
 export class LiveHub {
   readonly #deps: Deps
@@ -29,29 +34,41 @@ export class LiveHub {
   readonly #ring = new EventRing(this.#bootId, maxKept)
   readonly #latest: LatestOnly
   readonly #listeners: Listeners
-  #isCollecting = false
+  /** Other nodes that listen to this one. */
+  readonly #nodes: Listeners
+  /** Those that this one listens to; undefined where one process is all. */
+  #others: OtherNodes | undefined
+  /** For the listeners of this node. */
+  #isKeeping = false
   #cancelRest: () => void = () => undefined
-  #cancelAlive: () => void = () => undefined
   #isOver = false
 
   constructor(deps: Deps) {
+    const { maxListeners: max, clock } = deps
     this.#deps = deps
-    this.#latest = new LatestOnly(deps.clock)
-    this.#listeners = new Listeners({
-      max: deps.maxListeners,
-      onNone: () => {
-        this.#planRest()
-      },
-    })
+    this.#latest = new LatestOnly(clock)
+    const onNone = () => {
+      this.#planRest()
+    }
+    this.#listeners = new Listeners({ max, clock, onNone })
+    this.#nodes = new Listeners({ max: Infinity, clock, onNone: () => undefined })
+  }
+
+  /** Events of other nodes are told too from now on. */
+  connect(others: OtherNodes): void {
+    this.#others = others
   }
 
   get isCollecting(): boolean {
-    return this.#isCollecting
+    return this.#isKeeping || this.#nodes.count > 0
   }
 
-  /** Tells all listeners. `read` gives what is told; undefined when there is nothing to tell any more. */
-  publish(kind: LiveKind, read: () => unknown): void {
-    if (!this.#isCollecting) return
+  /**
+   * Tells all listeners. `read` gives what is told; undefined when there is nothing to tell any more. `instance` is the one whose
+   * events are to stay in order when it moves to another node.
+   */
+  publish(kind: LiveKind, read: () => unknown, instance?: InstanceName): void {
+    if (!this.isCollecting) return
     let data: unknown
     try {
       data = read()
@@ -61,21 +78,45 @@ export class LiveHub {
       return
     }
     if (data === undefined) return
+    const subject = instance === undefined ? undefined : this.#others?.subjectOf(instance)
+    if (subject && this.#others?.isOld(subject)) return
+    if (this.#nodes.count > 0) this.#nodes.tell(formatNodeEvent({ kind, data, subject }))
+    this.tellHere(kind, data)
+  }
+
+  /** The same, at most once a second for each key. The last change is told. */
+  publishLatest(kind: LiveKind, key: string, read: () => unknown, instance: InstanceName): void {
+    if (!this.isCollecting) return
+    this.#latest.run(`${kind} ${key}`, () => {
+      this.publish(kind, read, instance)
+    })
+  }
+
+  /** Tells the listeners of this node only: the event is of another node, or other nodes have been told. */
+  tellHere(kind: LiveKind, data: unknown): void {
+    if (!this.#isKeeping) return
     const { text } = this.#ring.add(kind, data)
     this.#listeners.tell(text)
   }
 
-  /** The same, at most once a second for each key. The last change is told. */
-  publishLatest(kind: LiveKind, key: string, read: () => unknown): void {
-    if (!this.#isCollecting) return
-    this.#latest.run(`${kind} ${key}`, () => {
-      this.publish(kind, read)
-    })
+  /** Events of another node were missed: every listener of this node starts anew. */
+  startAnew(): void {
+    this.#ring.interrupt()
+    this.#listeners.tell(reset)
+  }
+
+  /** Resolves when the events of other nodes come too, or after a second. After that a listener hears what changes. */
+  async prepare(): Promise<void> {
+    if (this.#isOver) return
+    this.#collect()
+    // The listener may never join.
+    if (this.#listeners.count === 0) this.#planRest()
+    await this.#others?.begun()
   }
 
   /** Refuses when there are too many listeners: called before the answer begins. `session` is that of a dashboard. */
   makeRoom(session: string | null): void {
-    if (this.#isOver) throw new BridgeError('SERVICE_STOPPING', 'the service stops: connect again in some seconds')
+    if (this.#isOver) throw stopping()
     this.#listeners.makeRoom(session)
   }
 
@@ -86,12 +127,22 @@ export class LiveHub {
     // The place where this stream begins: a listener that is cut off right after the greeting goes on from there.
     const id = missed !== undefined && lastId !== undefined ? lastId : this.#ring.lastId
     const data = { version: this.#deps.version, boot_id: this.#bootId }
-    const reset = lastId !== undefined && missed === undefined ? formatEvent({ kind: 'reset', data: {} }) : ''
+    const isTooLate = lastId !== undefined && missed === undefined
     this.#listeners.add(listener, session)
     this.#collect()
-    this.#listeners.write(listener, formatEvent({ id, kind: 'hello', data }) + reset + (missed ?? ''))
+    const greeting = formatEvent({ id, kind: 'hello', data })
+    this.#listeners.write(listener, greeting + (isTooLate ? reset : '') + (missed ?? ''))
     return () => {
       this.#listeners.remove(listener)
+    }
+  }
+
+  /** Another node listens, from now on. Returns how it leaves. */
+  joinNode(listener: LiveSink): () => void {
+    if (this.#isOver) throw stopping()
+    this.#nodes.add(listener)
+    return () => {
+      this.#nodes.remove(listener)
     }
   }
 
@@ -104,8 +155,10 @@ export class LiveHub {
   close(): void {
     this.#isOver = true
     this.#listeners.dismissAll('stopping')
+    this.#nodes.dismissAll('stopping')
     this.#cancelRest()
     this.#rest()
+    this.#latest.clear()
   }
 
   /** Undefined when it is not known any more, or too long. */
@@ -119,27 +172,25 @@ export class LiveHub {
 
   #collect(): void {
     this.#cancelRest()
-    this.#isCollecting = true
-    if (this.#listeners.count === 1) this.#keepAlive()
+    if (this.#isKeeping) return
+    this.#isKeeping = true
+    this.#others?.listen()
   }
 
   #planRest(): void {
-    this.#cancelAlive()
+    this.#cancelRest()
     this.#cancelRest = this.#deps.clock.after(keepCollectingMs, () => {
       this.#rest()
     })
   }
 
   #rest(): void {
-    this.#isCollecting = false
-    this.#latest.clear()
+    this.#isKeeping = false
+    this.#others?.rest()
     this.#ring.interrupt()
   }
+}
 
-  #keepAlive(): void {
-    this.#cancelAlive = this.#deps.clock.after(aliveMs, () => {
-      this.#keepAlive()
-      this.#listeners.tell(alive)
-    })
-  }
+function stopping(): BridgeError {
+  return new BridgeError('SERVICE_STOPPING', 'the service stops: connect again in some seconds')
 }

@@ -35,7 +35,11 @@ export class LiveRelay implements LiveChanges, PerInstance {
     const views = this.#listening()
     if (!views) return
     this.#tellQr(instance, views)
-    this.#hub.publishLatest('instance', instance, () => views.instance(instance))
+    this.#hub.publishLatest('instance', instance, () => views.instance(instance), instance)
+  }
+
+  instanceDeleted(instance: InstanceName): void {
+    this.#hub.publish('instance', () => ({ name: instance, deleted: true }), instance)
   }
 
   destinationChanged(destination: string): void {
@@ -45,7 +49,7 @@ export class LiveRelay implements LiveChanges, PerInstance {
 
   jobChanged(job: Job): void {
     const views = this.#listening()
-    if (views) this.#hub.publishLatest('job', job.id, () => views.job(job))
+    if (views) this.#hub.publishLatest('job', job.id, () => views.job(job), job.instance)
   }
 
   deliveryEnded({ id, instance, event, status, attempts }: EndedDelivery): void {
@@ -56,11 +60,8 @@ export class LiveRelay implements LiveChanges, PerInstance {
     this.#hub.publish('alert', () => ({ ts, level, message, instance }))
   }
 
-  /** Called before a deleted instance is removed, and again after it. */
   leave(instance: InstanceName): void {
     this.#qrs.delete(instance)
-    const views = this.#listening()
-    if (views && !views.instance(instance)) this.#hub.publish('instance', () => ({ name: instance, deleted: true }))
   }
 
   #listening(): LiveViews | undefined {
@@ -73,6 +74,6 @@ export class LiveRelay implements LiveChanges, PerInstance {
     if (qr) this.#qrs.set(instance, qr.madeAt)
     else this.#qrs.delete(instance)
     const none = { name: instance, available: false, expires_at: null }
-    this.#hub.publish('qr', () => qr?.view ?? none)
+    this.#hub.publish('qr', () => qr?.view ?? none, instance)
   }
 }

@@ -26,6 +26,7 @@ type Terms = { timeoutMs: number; signal: AbortSignal }
 export type ForwardAnswer<Body> = (AnswerHead & { body: Body }) | { refusal: Refusal }
 
 const tellTimeoutMs = 1000
+const overviewTimeoutMs = 1000
 
 export class PeerClient implements Peers {
   readonly #deps: Deps
@@ -37,6 +38,13 @@ export class PeerClient implements Peers {
   /** Not over the quick connections: while the database is away, callbacks that wait for it keep all of them. */
   async renewed(peer: Peer, timeoutMs: number): Promise<RenewedAnswer | undefined> {
     return this.#ask(this.#deps.patient, peer, peerRoutes.renewed, {}, timeoutMs).then(readRenewed, () => undefined)
+  }
+
+  /** What the peers answer about the instances that they hold. One that does not answer in time is left out. */
+  async overviews(peers: readonly Peer[]): Promise<unknown[]> {
+    const ask = (peer: Peer) => this.#ask(this.#deps.patient, peer, peerRoutes.overview, {}, overviewTimeoutMs)
+    const answers = await Promise.allSettled(peers.map((peer) => ask(peer)))
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
 
   look(peer: Peer): Promise<void> {
@@ -66,6 +74,16 @@ export class PeerClient implements Peers {
     if (refusal === undefined) return answer
     answer.body.destroy()
     return { refusal }
+  }
+
+  /** What happens at the peer, for as long as both want it. Resolves when the answer begins; the signal ends the stream. */
+  async events(peer: Peer, signal: AbortSignal): Promise<Readable> {
+    const asked = this.#signed(peer, peerRoutes.events, { head: '', body: Buffer.from('{}') })
+    const endless = { timeoutMs: Infinity, maxResponseBytes: Infinity }
+    const { status, body } = await this.#deps.patient.open({ ...asked, ...endless, signal })
+    if (status === 200) return body
+    body.destroy()
+    throw new Error(`the node answered ${status}`)
   }
 
   #forward(owner: Owner, head: ForwardHead, body: Buffer) {

@@ -6,6 +6,8 @@ export const peerRoutes = {
   look: '/internal/look',
   drain: '/internal/drain',
   coming: '/internal/coming',
+  overview: '/internal/overview',
+  events: '/internal/events',
 } as const
 
 /** Comes with a 421, whose request changed nothing. */

@@ -202,6 +202,8 @@ test('nodes tell and ask each other', async () => {
   await using pair = await startPair()
   const { peers } = pair.stranger
   assert.deepEqual(await peers.renewed(pair.owner.peer, 5000), { beatAgeMs: 250, watchedMs: 9000 })
+  const gone = { id: 'gone-1', address: `http://127.0.0.1:${await freePort()}` }
+  assert.deepEqual(await peers.overviews([gone, pair.owner.peer]), [{ node: 'owner-1' }])
   await peers.look(pair.owner.peer)
   await peers.drain(pair.owner.peer, 'shop')
   await peers.comingSoon(pair.owner.peer, 'bar')

@@ -4,6 +4,7 @@ import { cureOfHold } from '../../core/helpdesk/hold-cure.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { UsageCounter } from '../../core/usage.ts'
 import type { Holds } from '../../core/nodes/hold.ts'
+import type { Peer } from '../../core/nodes/peers.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import { toJobBody } from '../../http/jobs/job-view.ts'
 import { toOverviewRow } from '../../http/routes/observe/overview-row.ts'
@@ -17,7 +18,10 @@ import { LastMessages } from '../../live/last-messages.ts'
 import { LiveHub } from '../../live/live-hub.ts'
 import { LiveRelay } from '../../live/live-relay.ts'
 import type { LiveViews } from '../../live/live-relay.ts'
+import type { OpenStream } from '../../live/node-stream.ts'
+import { OtherNodes } from '../../live/other-nodes.ts'
 import { StateHistory } from '../../live/state-history.ts'
+import type { PeerClient } from '../../nodes/peer-client.ts'
 import type { Database } from '../../storage/database.ts'
 import { LastMessageStore } from '../../storage/stores/live/last-message-store.ts'
 import { StateChangeStore } from '../../storage/stores/live/state-change-store.ts'
@@ -48,6 +52,24 @@ export function createLive({ build, config, clock, log, stack }: Base) {
     }),
   )
   return { hub, relay }
+}
+
+type NodeParts = {
+  peers: Pick<PeerClient, 'events'>
+  /** Every other living node, also one that drains. */
+  peersNow: () => readonly Peer[]
+  /** The epoch under which this node holds the instance; undefined when it does not. */
+  epochOf: (instance: InstanceName) => number | undefined
+}
+
+/** From now on listeners of this node hear what happens at other nodes too. */
+export function hearOtherNodes(
+  { clock, log }: Pick<Base, 'clock' | 'log'>,
+  hub: LiveHub,
+  { peers, peersNow, epochOf }: NodeParts,
+): void {
+  const open: OpenStream = (peer, signal) => peers.events(peer, signal)
+  hub.connect(new OtherNodes({ peersNow, open, epochOf, hub, clock, log }))
 }
 
 type Stored = { database: Database; holds: Holds; idFloorMs: () => number }

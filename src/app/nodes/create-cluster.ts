@@ -2,6 +2,7 @@
 
 import type { HttpApp } from '../../http/http-app.ts'
 import type { ForwardingDeps } from '../../http/forwarding/passage.ts'
+import type { Peer } from '../../core/nodes/peers.ts'
 import type { StandIn } from '../../core/nodes/stand-in.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import { NotHeldError } from '../../core/nodes/hold.ts'
@@ -10,9 +11,11 @@ import type { Arrivals } from '../../instances/instance-service.ts'
 import type { NodeMetrics } from '../../ledger/node-metrics.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
+import type { LiveHub } from '../../live/live-hub.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Base } from '../base.ts'
+import { hearOtherNodes } from '../live/create-live.ts'
 import type { InstanceSupply } from '../running-app.ts'
 import { countForwards, countStandIns } from './count-forwards.ts'
 import { createClusterView } from './create-cluster-view.ts'
@@ -38,6 +41,7 @@ type Parts = {
   /** Another node has stored messages of an instance that this node holds. */
   lookForRows: (instance: InstanceName) => Promise<void>
   metrics: NodeMetrics
+  live: LiveHub
 }
 
 export type Cluster = HoldingParts & {
@@ -47,11 +51,11 @@ export type Cluster = HoldingParts & {
   /** Null when this process runs alone. */
   forwarding: ForwardingDeps | null
   /** `server` is the one with the public routes. */
-  supply(server: HttpApp): InstanceSupply
+  supply(server: HttpApp, overview: () => object): InstanceSupply
 }
 
 export function createCluster(base: Base, parts: Parts): Cluster {
-  const { node, accounts, standIn, metrics } = parts
+  const { node, accounts, standIn, metrics, live } = parts
   const { link, membership } = node
   const held = createHoldings(base, parts)
   const forwarding = link && {
@@ -70,14 +74,19 @@ export function createCluster(base: Base, parts: Parts): Cluster {
       else if (typeof owner === 'object') void node.peers.drain(owner, instance)
     }, ignoreRejection)
   }
+  if (link) {
+    const epochOf = (instance: InstanceName) => held.holdings.standingOf(instance).epoch || undefined
+    hearOtherNodes(base, live, { peers: link.peers, peersNow: () => peersOf(membership), epochOf })
+  }
   // The stack of the base is complete by the time this process listens.
   const listening = base.stack.use(new AsyncDisposableStack())
-  const listenTo = async (server: HttpApp) => {
+  const listenTo = async (server: HttpApp, overview: () => object) => {
     if (!link) return
     await server.ready()
     await listenForNodes({ ...base, stack: listening }, link, {
       self: () => membership.id ?? '',
       standing: held.standing,
+      events: { join: (sink) => live.joinNode(sink) },
       calls: {
         renewed: () => membership.renewed(),
         look: () => {
@@ -85,14 +94,15 @@ export function createCluster(base: Base, parts: Parts): Cluster {
         },
         drain: lookForRows,
         comingSoon: () => undefined,
+        overview,
       },
       serve: (request, response) => {
         server.routing(request, response)
       },
     })
   }
-  const supply = (server: HttpApp): InstanceSupply => ({
-    prepare: () => listenTo(server),
+  const supply = (server: HttpApp, overview: () => object): InstanceSupply => ({
+    prepare: () => listenTo(server, overview),
     take: async () => {
       await held.rebalancer.tick()
       await membership.follow(firstTakesMs)
@@ -133,6 +143,10 @@ async function drain(membership: Membership): Promise<void> {
   over.abort()
 }
 
+function peersOf({ id: self, nodes }: Membership): Peer[] {
+  return nodes.filter(({ id, address }) => id !== self && address !== '').map(({ id, address }) => ({ id, address }))
+}
+
 type ViewParts = { node: NodeParts; database: Database; tellOwner: NodeView['tellOwner'] }
 
 export function createNodeView(base: Base, { node, database, tellOwner }: ViewParts): NodeView {
@@ -142,6 +156,7 @@ export function createNodeView(base: Base, { node, database, tellOwner }: ViewPa
     ...view,
     ...(link === null && { shown: () => undefined, freshen: () => Promise.resolve() }),
     tellOwner,
+    overviews: () => link?.peers.overviews(peersOf(membership)) ?? Promise.resolve([]),
     // Alone it holds every instance, except while one of them has no owner.
     hasPeers: () => link !== null || membership.free > 0,
     trouble: () => {

@@ -15,6 +15,8 @@ export type NodeView = {
   freshen: () => Promise<void>
   /** For GET /api/nodes; null when this process is no node. */
   cluster: ClusterView | null
+  /** What every other node answers about the instances that it holds; one that does not answer in time is left out. */
+  overviews: () => Promise<unknown[]>
   /** Why other nodes should get the requests; null when this one takes them. One that has no peers always takes them. */
   trouble: () => 'draining' | 'cut_off' | null
 }
@@ -26,5 +28,6 @@ export const onlyNode: NodeView = {
   shown: () => undefined,
   freshen: () => Promise.resolve(),
   cluster: null,
+  overviews: () => Promise.resolve([]),
   trouble: () => null,
 }

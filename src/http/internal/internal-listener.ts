@@ -9,6 +9,7 @@ import type { NodeId } from '../../core/nodes/hold.ts'
 import type { Log } from '../../lib/log.ts'
 import { peerRoutes } from '../../nodes/peer-routes.ts'
 import type { NodeSignature, Signed } from '../../nodes/signature.ts'
+import type { EventsEntry } from './events-entry.ts'
 import type { ForwardedEntry } from './forwarded-entry.ts'
 import type { PeerCalls } from './peer-calls.ts'
 import { refuse, refusalOf } from './refusals.ts'
@@ -19,6 +20,7 @@ type Deps = {
   signature: Pick<NodeSignature, 'judge'>
   forwards: Pick<ForwardedEntry, 'admit'>
   calls: Pick<PeerCalls, 'answer'>
+  events: Pick<EventsEntry, 'admit' | 'close'>
   log: Log
 }
 
@@ -69,14 +71,17 @@ export class InternalListener {
     }, closeDeadlineMs)
     const closed = new Promise((resolve) => this.#server.close(resolve))
     this.#server.closeIdleConnections()
+    this.#deps.events.close()
     await closed
     clearTimeout(cut)
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { forwards, events, calls } = this.#deps
     const signed = this.#judge(request)
-    if (signed.path === peerRoutes.forward) await this.#deps.forwards.admit(request, response, signed)
-    else await this.#deps.calls.answer(request, response, signed)
+    if (signed.path === peerRoutes.forward) await forwards.admit(request, response, signed)
+    else if (signed.path === peerRoutes.events) await events.admit(request, response, signed)
+    else await calls.answer(request, response, signed)
   }
 
   #judge({ method = '', url = '', headers }: IncomingMessage): Signed {

@@ -6,17 +6,18 @@ import type { InstanceName } from '../../core/ids.ts'
 import { instanceNamePattern } from '../../core/instance.ts'
 import type { RenewedAnswer } from '../../core/nodes/peers.ts'
 import { peerRoutes } from '../../nodes/peer-routes.ts'
-import { hashOf } from '../../nodes/signature.ts'
 import type { Signed } from '../../nodes/signature.ts'
+import { readSmallBody } from './small-body.ts'
 
 type Deps = {
   renewed: () => RenewedAnswer
+  /** What this node shows of the instances that it holds. */
+  overview: () => object
   look: () => void
   drain: (instance: InstanceName) => void
   comingSoon: (instance: InstanceName) => void
 }
 
-const mostBytes = 4096
 const validName = new RegExp(instanceNamePattern)
 
 export class PeerCalls {
@@ -27,7 +28,7 @@ export class PeerCalls {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse, { path, bodyHash }: Signed): Promise<void> {
-    const answer = this.#follow(path, parse(await readSmall(request, bodyHash)))
+    const answer = this.#follow(path, parse(await readSmallBody(request, bodyHash)))
     response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
     response.end(JSON.stringify(answer))
   }
@@ -36,6 +37,8 @@ export class PeerCalls {
     switch (path) {
       case peerRoutes.renewed:
         return this.#deps.renewed()
+      case peerRoutes.overview:
+        return this.#deps.overview()
       case peerRoutes.look:
         this.#deps.look()
         return {}
@@ -49,19 +52,6 @@ export class PeerCalls {
         throw new Error('every route of nodes is answered here or forwarded')
     }
   }
-}
-
-async function readSmall(request: IncomingMessage, bodyHash: string): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > mostBytes) throw new BridgeError('SERVICE_BODY_TOO_LARGE', `the body has more than ${mostBytes} bytes`)
-    chunks.push(chunk)
-  }
-  const body = Buffer.concat(chunks, bytes)
-  if (hashOf(body) === bodyHash) return body
-  throw new BridgeError('SERVICE_BAD_REQUEST', 'the body is not the one that the node signed')
 }
 
 function parse(body: Buffer): unknown {

@@ -132,6 +132,34 @@ for (const engine of engines) {
       assert.deepEqual(bundle['states']?.map(({ instance }) => instance).sort(), ['mine', 'theirs'])
     })
 
+    test('the overview shows what the other node answers, and what is stored when it answers nonsense', async () => {
+      const row = {
+        ...{ name: 'theirs', owner_tag: 'acme', state: 'ready', phone: '5511999990009', qr_available: true },
+        ...{ last_error_code: null, last_error: null, ready_at: null, last_in_at: null, last_out_at: null },
+        ...{ outbox_pending: 7, inbox_pending: 0, parked: 0, ban_level: 'high', pending_logout: false },
+      }
+      const need = (kind: string, destination: string) => ({
+        ...{ kind, instance: null, destination, sentence: 's', cure: 'c', since: null },
+      })
+      const [held, lost] = [need('destination_held', 'd'), need('callbacks_lost', 'd')]
+      const deleted = { ...row, name: 'deleted meanwhile' }
+      const other = { needs_you: [lost, held, held], instances: [row, deleted] }
+      let answers: unknown[] = [other, { needs_you: [held], instances: [] }]
+      await using service = await startBeside({ overviews: () => Promise.resolve(answers) }, { engine })
+      const read = async () => (await service.get('/api/overview')).body as Overview
+      const { instances, needs_you: needs } = await read()
+      assert.deepEqual([namesOf(instances), instances[1]], [['mine', 'theirs'], row])
+      assert.deepEqual(
+        needs.map(({ kind }) => kind),
+        ['destination_held', 'callbacks_lost', 'ban_risk'],
+      )
+      const short = Object.fromEntries(Object.entries(row).filter(([field]) => field !== 'ban_level'))
+      answers = [null, {}, { ...other, instances: [short] }, { ...other, needs_you: ['news'] }]
+      const { instances: stored, needs_you: none } = await read()
+      assert.partialDeepStrictEqual(stored[1], { name: 'theirs', outbox_pending: 0, qr_available: false })
+      assert.deepEqual(none, [])
+    })
+
     test('rows of an instance of another node are left alone, and those of a deleted one fail', async () => {
       await using service = await startBeside({}, { engine })
       const { database, app } = service

@@ -3,12 +3,14 @@
 
 import type { Config } from '../../../src/config/config.ts'
 import { countForwards, countStandIns } from '../../../src/app/nodes/count-forwards.ts'
+import { hearOtherNodes } from '../../../src/app/live/create-live.ts'
 import { createPeers, listenForNodes } from '../../../src/app/nodes/create-peers.ts'
 import type { InstanceName } from '../../../src/core/ids.ts'
 import type { OwnerAnswer, Owners, Standing } from '../../../src/core/nodes/owners.ts'
 import type { Peer } from '../../../src/core/nodes/peers.ts'
 import type { UnownedCallback } from '../../../src/core/nodes/stand-in.ts'
 import type { HttpApp } from '../../../src/http/http-app.ts'
+import { addEventsRoute } from '../../../src/http/routes/observe/events.ts'
 import { createFrame } from '../../../src/http/server/http-frame.ts'
 import type { FrameDeps } from '../../../src/http/server/http-frame.ts'
 import { unknownRoute } from '../../../src/http/server/error-reply.ts'
@@ -19,9 +21,11 @@ import { DashboardSessions } from '../../../src/http/session/dashboard-sessions.
 import { Metrics } from '../../../src/ledger/metrics.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
+import { LiveHub } from '../../../src/live/live-hub.ts'
 import type { PeerClient } from '../../../src/nodes/peer-client.ts'
 import { FastClock } from '../../harness/fast-clock.ts'
 import { RecordedLog } from '../../harness/logs.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
 import { addPublicRoutes } from './public-routes.ts'
 import type { SeenRequest } from './public-routes.ts'
 
@@ -64,6 +68,13 @@ export class TestNode {
   readonly seen: SeenRequest[] = []
   readonly logs = new RecordedLog()
   standing: Standing = 'held'
+  /** Events wait for nothing but this clock. */
+  readonly liveClock = new ManualClock()
+  readonly hub = new LiveHub({ version: '1', maxListeners: 32, clock: this.liveClock, log: this.logs.log })
+  /** The other nodes, as this one sees them. */
+  others: Peer[] = []
+  /** What this node holds. */
+  readonly epochs = new Map<InstanceName, number>()
   url = ''
   address = ''
   app!: HttpApp
@@ -110,6 +121,12 @@ export class TestNode {
     this.app = await createFrame({ ...frameDeps(settings), log, forwarding })
     this.#stack.defer(() => closeServer(this.app))
     addPublicRoutes(this.app, this.id, this.seen)
+    addEventsRoute(this.app, { hub: this.hub }, () => () => undefined)
+    hearOtherNodes({ clock: this.liveClock, log }, this.hub, {
+      ...parts,
+      peersNow: () => this.others,
+      epochOf: (instance) => this.epochs.get(instance),
+    })
     this.app.setNotFoundHandler(() => {
       throw unknownRoute()
     })
@@ -118,6 +135,7 @@ export class TestNode {
       self: () => this.id,
       standing: () => Promise.resolve(this.standing),
       calls: this.#calls(),
+      events: { join: (listener) => this.hub.joinNode(listener) },
       serve: (request, response) => {
         this.app.routing(request, response)
       },
@@ -136,7 +154,8 @@ export class TestNode {
   #calls() {
     const tell = (what: string) => (instance?: InstanceName) => void this.told.push(`${what} ${instance ?? ''}`.trim())
     const renewed = () => ({ beatAgeMs: 250, watchedMs: 9000 })
-    return { renewed, look: tell('look'), drain: tell('drain'), comingSoon: tell('coming') }
+    const overview = () => ({ node: this.id })
+    return { renewed, overview, look: tell('look'), drain: tell('drain'), comingSoon: tell('coming') }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,21 +1,17 @@
 // GET /api/events: what happens, as server-sent events.
 
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
-import type { LiveSink } from '../../../live/listeners.ts'
 import type { LiveHub } from '../../../live/live-hub.ts'
 import type { FastifyRequest } from 'fastify'
 import type { HttpApp } from '../../http-app.ts'
+import { sinkOf } from '../../live-sink.ts'
 import { responses } from '../../schemas.ts'
 
-export type EventsDeps = { hub: Pick<LiveHub, 'makeRoom' | 'join' | 'dismiss' | 'close'> }
+export type EventsDeps = { hub: Pick<LiveHub, 'prepare' | 'makeRoom' | 'join' | 'dismiss' | 'close'> }
 
 /** Calls `over` when the request would not be let in any more; returns how to stop. */
 export type WatchAccess = (request: FastifyRequest, over: () => void) => () => void
-
-/** How long a listener may take to read the end of its stream. */
-const lingerMs = 1000
 
 const description =
   'Every event has a kind (event), a line of JSON (data) and, except for reset and bye, an id. ' +
@@ -28,7 +24,8 @@ const description =
   'alert: ts, level, message and instance of a new warning of the log. ' +
   'instance and job come at most once a second for each instance and job. ' +
   'With the header Last-Event-ID, the stream goes on after that event. reset says that events in between are not known any ' +
-  'more: read everything again. The last 500 events are kept, and none while no listener was connected for a minute. ' +
+  'more: read everything again. With several nodes the stream tells what happens at all of them, and reset also comes when a ' +
+  'node joins, ends or was out of reach. The last 500 events are kept, and none while no listener was connected for a minute. ' +
   'More than 128 KB are not sent again. ' +
   'bye is the last event: stopping, slow (more than 256 KB were not read), full (a newer listener of the same session took ' +
   'the place) or expired (the session has ended). ' +
@@ -49,8 +46,12 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
         response: responses({ 200: Type.String() }, 503),
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const session = request.dashboardSession?.id ?? null
+      await hub.prepare()
+      const { raw } = reply
+      // It has hung up meanwhile.
+      if (raw.destroyed) return reply.hijack()
       hub.makeRoom(session)
       reply.headers({
         'content-type': 'text/event-stream; charset=utf-8',
@@ -60,9 +61,8 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
       })
       // From here on the connection belongs to the stream. The limit for reading an answer does not fit an endless one.
       reply.hijack()
-      const { raw } = reply
       raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
-      const sink = sinkOf(raw, request.raw.socket)
+      const sink = sinkOf(raw)
       const leave = hub.join(sink, lastEventId(request.headers['last-event-id']), session)
       const unwatch = watchAccess(request, () => {
         hub.dismiss(sink, 'expired')
@@ -81,23 +81,4 @@ export function addEventsRoute(app: HttpApp, { hub }: EventsDeps, watchAccess: W
 
 function lastEventId(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && header !== '' ? header : undefined
-}
-
-function sinkOf(raw: ServerResponse, socket: Socket): LiveSink {
-  // A connection that breaks is noticed by its end.
-  raw.on('error', () => undefined)
-  return {
-    write: (text) => void raw.write(text),
-    get waiting() {
-      return raw.writableLength
-    },
-    end(text) {
-      raw.end(text, () => {
-        socket.destroySoon()
-      })
-      socket.setTimeout(lingerMs, () => {
-        socket.destroy()
-      })
-    },
-  }
 }

@@ -74,6 +74,20 @@ export function listNeeds(deps: NeedDeps, rows: readonly Static<typeof OverviewR
   ]
 }
 
+/** What several nodes see is listed once; the most urgent comes first. */
+export function joinNeeds(lists: readonly Need[][]): Need[] {
+  const keyed = lists.flat().map((each) => {
+    const { kind, instance, destination, sentence } = each
+    const subject = instance ?? destination ?? sentence
+    return [JSON.stringify([kind, subject]), each] as const
+  })
+  // The first one stays: this node comes first.
+  const all = new Map(keyed.toReversed())
+  return [...all.values()]
+    .toReversed()
+    .sort((one, other) => needKinds.indexOf(one.kind) - needKinds.indexOf(other.kind))
+}
+
 function ofProcess({ database, ownership, workers }: NeedDeps): Need[] {
   const failed = workers.filter(({ failure }) => failure)
   const owner = ownership()

@@ -5,25 +5,28 @@ import type { Static } from 'typebox'
 import type { InstanceRegistry } from '../../../instances/instance-registry.ts'
 import type { Roster } from '../../../instances/roster/roster.ts'
 import type { HttpApp } from '../../http-app.ts'
-import { listNeeds, Need } from './needs-you.ts'
+import { joinNeeds, listNeeds } from './needs-you.ts'
 import type { NeedDeps } from './needs-you.ts'
-import { OverviewRow, toOverviewRow } from './overview-row.ts'
+import { toOverviewRow } from './overview-row.ts'
 import type { RowDeps } from './overview-row.ts'
+import { isOwnOverview, ownOverviewParts } from './own-overview.ts'
+import type { OwnOverview } from './own-overview.ts'
 
 export type OverviewDeps = {
   instances: Pick<InstanceRegistry, 'has'>
-  roster: Pick<Roster, 'current'>
+  roster: Pick<Roster, 'current' | 'list'>
   /** Of instances that this node holds, from memory. */
   rows: RowDeps
-  /** Of instances of other nodes, from the database. */
+  /** What the other nodes answer that answer in time: their own overviews. */
+  readOthers: () => Promise<unknown[]>
+  /** Of instances whose node does not answer, from the database. */
   readStoredRows: () => Promise<RowDeps>
   needs: NeedDeps
 }
 
 const Overview = Type.Object(
   {
-    needs_you: Type.Array(Need, { description: 'What an operator must look at, the most urgent first' }),
-    instances: Type.Array(OverviewRow),
+    ...ownOverviewParts,
     totals: Type.Object({
       instances: Type.Integer(),
       ready: Type.Integer(),
@@ -44,10 +47,10 @@ export function addOverviewRoute(app: HttpApp, deps: OverviewDeps): void {
         tags: ['observability'],
         summary: 'All instances on one page, and what an operator must look at',
         description:
-          'The answer comes from memory and asks no database, unless another node holds instances. ' +
+          'The answer comes from memory and asks no database, unless another node holds instances: that node is asked. ' +
           'The times of the last messages are stored every minute: after a crash they may be a minute too old. ' +
-          'So may those of an instance of another node. Its QR code and its ban level are known only to its own node: ' +
-          'they are shown as false and ok.',
+          'If another node does not answer within a second, its instances are shown as they are stored. Their times may be ' +
+          'a minute too old, qr_available is false, and ban_level is ok.',
         response: { 200: Overview },
       },
     },
@@ -56,10 +59,11 @@ export function addOverviewRoute(app: HttpApp, deps: OverviewDeps): void {
 }
 
 export async function readOverview(deps: OverviewDeps): Promise<Static<typeof Overview>> {
-  const [listed] = await Promise.all([listRows(deps), deps.needs.nodes.freshen()])
+  const others = (await deps.readOthers()).filter((answer) => isOwnOverview(answer))
+  const [listed] = await Promise.all([listRows(deps, others), deps.needs.nodes.freshen()])
   const sum = (count: (row: (typeof listed)[number]) => number) => listed.reduce((all, row) => all + count(row), 0)
   return {
-    needs_you: listNeeds(deps.needs, listed),
+    needs_you: joinNeeds([listNeeds(deps.needs, listed), ...others.map((other) => other.needs_you)]),
     instances: listed,
     totals: {
       instances: listed.length,
@@ -71,9 +75,22 @@ export async function readOverview(deps: OverviewDeps): Promise<Static<typeof Ov
   }
 }
 
-async function listRows({ instances, roster, rows, readStoredRows }: OverviewDeps) {
+/** What this node tells another one that makes an overview. */
+export function readOwnOverview({ instances, roster, rows, needs }: OverviewDeps): OwnOverview {
+  const held = roster.list().filter(({ record }) => instances.has(record.name))
+  const listed = held.map((each) => toOverviewRow(rows, each))
+  return { needs_you: listNeeds(needs, listed), instances: listed }
+}
+
+/** The database says which instances there are. Each is shown by its own node, as long as that one answers. */
+async function listRows({ instances, roster, rows, readStoredRows }: OverviewDeps, others: readonly OwnOverview[]) {
+  const told = new Map(others.flatMap((other) => other.instances).map((row) => [row.name, row]))
   const all = await roster.current()
   const isHere = all.map(({ record }) => instances.has(record.name))
-  const stored = isHere.every(Boolean) ? rows : await readStoredRows()
-  return all.map((each, index) => toOverviewRow(isHere[index] ? rows : stored, each))
+  const isKnown = all.every(({ record }, index) => isHere[index] || told.has(record.name))
+  const stored = isKnown ? rows : await readStoredRows()
+  return all.map((each, index) => {
+    if (isHere[index]) return toOverviewRow(rows, each)
+    return told.get(each.record.name) ?? toOverviewRow(stored, each)
+  })
 }
