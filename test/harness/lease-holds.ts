@@ -22,7 +22,8 @@ export async function openOwnDatabase(
   return new Database('postgres', withHolds(engine), vital)
 }
 
-function withHolds(engine: Engine): Engine {
+/** The engine gives a hold before each write that needs it. */
+export function withHolds(engine: Engine): Engine {
   return {
     read: (...asked) => engine.read(...asked),
     async write(statements) {
@@ -60,10 +61,11 @@ function aliveOf(node: string): Statement {
   return { sql, parameters: [node, epoch] }
 }
 
+/** Also of an instance that no node holds, such as those of a restored database. */
 function grantOf(instance: string, node: string): Statement {
   const sql = `INSERT INTO assignments (instance, node, epoch, since) SELECT $1, $2, epoch, 0 FROM lease
     ON CONFLICT (instance) DO UPDATE SET epoch = excluded.epoch, node = excluded.node
-    WHERE assignments.node LIKE '${testNode}%'`
+    WHERE assignments.node IS NULL OR assignments.node LIKE '${testNode}%'`
   return { sql, parameters: [instance, node] }
 }
 
