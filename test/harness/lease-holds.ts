@@ -37,9 +37,10 @@ export function withHolds(engine: Engine): Engine {
 
 function grantFor({ sql, parameters }: Statement): Statement[] {
   const [first, node] = parameters
-  if (assignmentFence.test(sql) && isOfTest(node)) return [grantOf(String(first), node)]
+  if (typeof first !== 'string') return []
+  if (assignmentFence.test(sql) && isOfTest(node)) return [grantOf(first, node)]
   if (nodeFence.test(sql) && isOfTest(first)) return [joinOf(first), aliveOf(first)]
-  if (assignmentInsert.test(sql)) return [withdrawalOf(String(first))]
+  if (assignmentInsert.test(sql)) return [withdrawalOf(first)]
   return []
 }
 

@@ -19,6 +19,7 @@ import { Bystander } from '../harness/postgres-bystander.ts'
 import { sampleAudit, sampleInstanceColumns, sampleTenant, usageBatch } from '../harness/samples.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { joinedAt, NodeStage } from './harness/node-stage.ts'
+import { RowLocker } from './harness/row-locker.ts'
 
 const usageRow = { ...noUsage, instance: 'a', day: '2026-01-01', ownerTag: '', messages_in: 1 }
 
@@ -135,6 +136,20 @@ test(
     await assert.rejects(keys.save(hold, 's', []), { failure: 'expectation' })
   },
 )
+
+test('the lease is not taken while a write of an earlier build is under way', { skip: withoutPostgres }, async () => {
+  await using opened = await newDatabase('postgres')
+  const { database, location } = opened
+  await using locker = await RowLocker.connect(location)
+  const leases = new LeaseStore(database)
+  await leases.acquire('earlier build', 0)
+  // The fence of those builds.
+  await locker.hold('SELECT epoch FROM lease WHERE epoch = 1 FOR KEY SHARE')
+  await assert.rejects(leases.retire(), { failure: 'unavailable' })
+  assert.equal(await leases.renew('earlier build', 1, 0), true)
+  await locker.release()
+  assert.equal(await leases.retire(), 2)
+})
 
 test(
   'the database undoes a transaction whose process stands still, and the write is known not to be made',
