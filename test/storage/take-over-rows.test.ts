@@ -249,7 +249,7 @@ for (const engine of engines) {
   })
 }
 
-test('of two nodes that start at once, one translates', { skip: withoutPostgres }, async () => {
+test('of two nodes that start at once one translates, and both go on', { skip: withoutPostgres }, async () => {
   await using place = await newLocation('postgres')
   await createOld(place.location)
   await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
