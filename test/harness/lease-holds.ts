@@ -24,7 +24,8 @@ export async function openOwnDatabase(
   return new Database('postgres', withHolds(engine, isPassing), vital)
 }
 
-function withHolds(engine: Engine, isPassing: boolean): Engine {
+/** The engine gives a hold before each write that needs it. */
+export function withHolds(engine: Engine, isPassing = false): Engine {
   return {
     read: (...asked) => engine.read(...asked),
     async write(statements) {
@@ -42,9 +43,10 @@ function withHolds(engine: Engine, isPassing: boolean): Engine {
 
 function grantFor({ sql, parameters }: Statement): Statement[] {
   const [first, node] = parameters
-  if (assignmentFence.test(sql) && isOfTest(node)) return [grantOf(String(first), node)]
+  if (typeof first !== 'string') return []
+  if (assignmentFence.test(sql) && isOfTest(node)) return [grantOf(first, node)]
   if (nodeFence.test(sql) && isOfTest(first)) return [joinOf(first), aliveOf(first)]
-  if (assignmentInsert.test(sql)) return [withdrawalOf(String(first))]
+  if (assignmentInsert.test(sql)) return [withdrawalOf(first)]
   return []
 }
 
@@ -66,6 +68,7 @@ function aliveOf(node: string): Statement {
   return { sql, parameters: [node, epoch] }
 }
 
+/** Also of an instance that no node holds, such as those of a restored database. */
 function grantOf(instance: string, node: string): Statement {
   const sql = `INSERT INTO assignments (instance, node, epoch, since) SELECT $1, $2, epoch, 0 FROM lease
     ON CONFLICT (instance) DO UPDATE SET epoch = excluded.epoch, node = excluded.node

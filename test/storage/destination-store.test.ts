@@ -8,7 +8,6 @@ import type { DatabaseLocation } from '../../src/core/database-location.ts'
 import { migratePostgres } from '../../src/storage/engine/postgres-migrate.ts'
 import { migrateSqlite } from '../../src/storage/engine/sqlite-migrate.ts'
 import { migrations } from '../../src/storage/migrations/all.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
 import { destinationTables } from '../../src/storage/schema.ts'
 import { DestinationStore } from '../../src/storage/stores/accounts/destination-store.ts'
@@ -17,6 +16,7 @@ import { FirstCallbackStore } from '../../src/storage/stores/messages/first-call
 import { MessageMapStore } from '../../src/storage/stores/messages/message-map-store.ts'
 import { ContactStore } from '../../src/storage/stores/people/contact-store.ts'
 import { engines, newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
+import { openOwnDatabase } from '../harness/lease-holds.ts'
 import { silentLog } from '../harness/logs.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
 import { holdOf, holds, nodeHold } from '../harness/holds.ts'
@@ -200,7 +200,7 @@ for (const engine of engines) {
     test('a database from before identifiers keeps its rows', async () => {
       await using place = await newLocation(engine)
       await writeOldRows(place.location)
-      await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
+      await using database = await openOwnDatabase(place.location)
       await new LeaseStore(database).acquire('me', 60_000)
       const store = new DestinationStore(database, holds.nodeHold)
       assert.equal((await store.identify(one, 'X')).key, one)

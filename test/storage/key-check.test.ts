@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SecretBox } from '../../src/lib/secret-box.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
 import { noteKeys, refuseUnreadableSecrets, refuseUnreadableValues } from '../../src/storage/stores/key-check.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { engines, newDatabase, newLocation } from '../harness/databases.ts'
-import { silentLog } from '../harness/logs.ts'
+import { openOwnDatabase } from '../harness/lease-holds.ts'
 import { sampleAudit, sampleTenant } from '../harness/samples.ts'
 import { nodeHold } from '../harness/holds.ts'
 
@@ -39,7 +38,7 @@ for (const engine of engines) {
     test('keys rotate: the new one seals, the old one still opens, without it the boot is refused', async () => {
       await using place = await newLocation(engine)
       const withKeys = async (keys: Buffer[], work: (database: Database) => Promise<unknown>) => {
-        await using database = await openDatabase({ location: place.location, encryptionKeys: keys, log: silentLog })
+        await using database = await openOwnDatabase(place.location, keys)
         await start(database, keys)
         await work(database)
       }

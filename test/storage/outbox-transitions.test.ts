@@ -202,7 +202,7 @@ for (const engine of engines) {
     const owned = stack.move()
     const restore = async (at: number) => {
       await database.write(database.query.updateTable('lease').set({ backup_at: at }))
-      return new RestoredStore(database, () => nodeHold(epoch)).prepare(at)
+      return new RestoredStore(database).prepare(at)
     }
     const stores = { outbox, transitions, retries, shown, restore }
     return { ...stores, rowsInAllStates, [Symbol.asyncDispose]: () => owned.disposeAsync() }

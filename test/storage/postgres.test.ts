@@ -18,7 +18,8 @@ import { RecordedLog, silentLog } from '../harness/logs.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
 import { sampleAudit, sampleInstanceColumns, sampleTenant, usageBatch } from '../harness/samples.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { holdOf } from '../harness/holds.ts'
+import { joinedAt, NodeStage } from './harness/node-stage.ts'
+import { RowLocker } from './harness/row-locker.ts'
 
 const usageRow = { ...noUsage, instance: 'a', day: '2026-01-01', ownerTag: '', messages_in: 1 }
 
@@ -115,26 +116,40 @@ test('lease and ping answer while every connection for requests is busy', { skip
 })
 
 test(
-  'no process takes over between the check of the epoch and the commit, and the owner goes on renewing',
+  'no node takes over between the check of the hold and the commit, and the owner goes on beating',
   { skip: withoutPostgres },
   async () => {
-    await using opened = await newDatabase('postgres')
-    const { database, location } = opened
-    await using bystander = await Bystander.connect(location)
-    const leases = new LeaseStore(database)
+    await using stage = await NodeStage.open('me', 'other')
+    const { database, bystander, nodes, assignments } = stage
     const keys = new SessionKeyStore(database)
-    await leases.acquire('me', 0)
+    const hold = await stage.create('a', 'me')
     await bystander.lock('session_keys')
-    const saved = keys.save(holdOf('a'), 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
+    const saved = keys.save(hold, 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
     await bystander.blocked(1)
-    await assert.rejects(leases.acquire('somebody else', 60_000), { failure: 'unavailable' })
-    assert.equal(await leases.renew('me', 1, 0), true)
+    assert.equal((await nodes.beat('me')).mine, 1)
+    const placement = { instance: 'a', node: 'other' }
+    assert.equal(await nodes.bury(await stage.seen('me'), [placement], joinedAt), true)
+    assert.equal((await assignments.place([placement], joinedAt)).length, 0, 'the row of the instance is locked')
     await bystander.unlock()
     await saved
-    assert.equal(await leases.acquire('somebody else', 60_000), 2)
-    await assert.rejects(keys.save(holdOf('a'), 's', []), { failure: 'expectation' })
+    assert.equal((await assignments.place([placement], joinedAt)).length, 1)
+    await assert.rejects(keys.save(hold, 's', []), { failure: 'expectation' })
   },
 )
+
+test('the lease is not taken while a write of an earlier build is under way', { skip: withoutPostgres }, async () => {
+  await using opened = await newDatabase('postgres')
+  const { database, location } = opened
+  await using locker = await RowLocker.connect(location)
+  const leases = new LeaseStore(database)
+  await leases.acquire('earlier build', 0)
+  // The fence of those builds.
+  await locker.hold('SELECT epoch FROM lease WHERE epoch = 1 FOR KEY SHARE')
+  await assert.rejects(leases.retire(), { failure: 'unavailable' })
+  assert.equal(await leases.renew('earlier build', 1, 0), true)
+  await locker.release()
+  assert.equal(await leases.retire(), 2)
+})
 
 test(
   'the database undoes a transaction whose process stands still, and the write is known not to be made',

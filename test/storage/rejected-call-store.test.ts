@@ -101,10 +101,10 @@ for (const engine of engines) {
 
     test('a text that is due in a backup is not sent', async () => {
       await using stage = await setUp()
-      const { database, epoch, reject, due } = stage
+      const { database, reject, due } = stage
       await reject('first', now)
       await database.write(database.query.updateTable('lease').set({ backup_at: now }))
-      await new RestoredStore(database, () => nodeHold(epoch)).prepare(now + hour)
+      await new RestoredStore(database).prepare(now + hour)
       assert.deepEqual(await due(), [])
     })
 

@@ -2,10 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Database } from '../../src/storage/database.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { methodsOf, openStores } from './harness/all-stores.ts'
 import { contentOf } from './harness/content.ts'
 import { callsOn, storeCalls } from './harness/store-calls.ts'
+
+/** Without the counter of changed settings: one that grows without a change costs each node one look. */
+async function storedIn(database: Database): Promise<Record<string, string[]>> {
+  const content = Object.entries(await contentOf(database))
+  return Object.fromEntries(content.filter(([table]) => table !== 'cluster'))
+}
 
 for (const engine of engines) {
   describe(`writes on ${engine}`, () => {
@@ -21,12 +28,12 @@ for (const engine of engines) {
       for (const [name, { kind, given, run }] of callsOn(engine)) {
         if (kind !== 'repeated') continue
         await given?.(stores, name)
-        const before = await contentOf(database)
+        const before = await storedIn(database)
         await run(stores, name)
-        const once = await contentOf(database)
+        const once = await storedIn(database)
         assert.notDeepEqual(once, before, `${name} writes something`)
         await run(stores, name)
-        assert.deepEqual(await contentOf(database), once, name)
+        assert.deepEqual(await storedIn(database), once, name)
       }
     })
   })

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DestinationStore } from '../../src/storage/stores/accounts/destination-store.ts'
 import { WebhookSecretStore } from '../../src/storage/stores/accounts/webhook-secret-store.ts'
-import { openDatabase } from '../../src/storage/database.ts'
 import { noteKeys, refuseUnreadableSecrets } from '../../src/storage/stores/key-check.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { engines, newDatabase, newLocation } from '../harness/databases.ts'
-import { silentLog } from '../harness/logs.ts'
+import { openOwnDatabase } from '../harness/lease-holds.ts'
 import { holds, nodeHold } from '../harness/holds.ts'
 
 const key = Buffer.alloc(32, 1)
@@ -47,7 +46,7 @@ for (const engine of engines) {
 
     test('a secret is encrypted on disk, and can be opened after its destination got another key', async () => {
       await using place = await newLocation(engine)
-      await using database = await openDatabase({ location: place.location, encryptionKeys: [key], log: silentLog })
+      await using database = await openOwnDatabase(place.location, [key])
       await new LeaseStore(database).acquire('me', 60_000)
       const store = new WebhookSecretStore(database, holds.nodeHold)
       const destinations = new DestinationStore(database, holds.nodeHold)
@@ -65,7 +64,7 @@ for (const engine of engines) {
     test('the boot is refused when no key opens a secret, and an added key leaves it readable', async () => {
       await using place = await newLocation(engine)
       const withKeys = async (keys: Buffer[], work: (store: WebhookSecretStore) => Promise<unknown>) => {
-        await using database = await openDatabase({ location: place.location, encryptionKeys: keys, log: silentLog })
+        await using database = await openOwnDatabase(place.location, keys)
         await refuseUnreadableSecrets(database, keys)
         const leases = new LeaseStore(database)
         const held = (await leases.acquire('test', 60_000)) ?? assert.fail('the lease is taken')

@@ -100,7 +100,7 @@ export class LeaseStore {
     }
   }
 
-  // On PostgreSQL the row update alone would not wait for a fenced write in flight, see fence.ts.
+  // On PostgreSQL the row update alone would not wait for a write of an earlier build, which locks the key of the row.
   #lockFree(abandoned: SeenLease | undefined) {
     const { query, engine } = this.#database
     if (engine === 'sqlite') return []

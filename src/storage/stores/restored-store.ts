@@ -10,15 +10,17 @@
 // - On PostgreSQL there is no node and no owner: a process that held instances before the restore writes nothing any more.
 // - A change of a message that was written before the restore, and that the backup does not know, is no Retry.
 
+import type { ExpressionBuilder } from 'kysely'
 import { messageKinds } from '../../core/outbox.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Database } from '../database.ts'
 import { placeOf, toStatement } from '../engine/statement.ts'
+import type { Schema } from '../schema.ts'
 import { sessionKeySecrets } from '../schema/accounts.ts'
 import { restoredMark } from './accounts/session-key-store.ts'
-import { createFence, isUnexpected } from './fence.ts'
+import { isUnexpected } from './fence.ts'
 import { leaseName } from './lease-store.ts'
 import { auditInsert } from './ledger/audit-store.ts'
 import { from } from './messages/outbox-guards.ts'
@@ -33,22 +35,22 @@ export type Restored = { madeAt: number; unsent: number; searched: number }
 
 export class RestoredStore {
   readonly #database: Database
-  readonly #nodeHold: (() => NodeHold) | undefined
+  readonly #leaseHold: (() => NodeHold) | undefined
 
   /** Without a hold on PostgreSQL, where a process prepares the database before it becomes a node. */
-  constructor(database: Database, nodeHold?: () => NodeHold) {
+  constructor(database: Database, leaseHold?: () => NodeHold) {
     this.#database = database
-    this.#nodeHold = nodeHold
+    this.#leaseHold = leaseHold
   }
 
-  /** Called by each process before it serves. Undefined when the database comes from no backup, or was prepared before. */
+  /** Called by each process before it serves. Undefined when the database comes from no backup, when it was prepared before, or when the lease is lost. */
   async prepare(now: number): Promise<Restored | undefined> {
     const madeAt = await this.#madeAt()
     if (madeAt === null) return undefined
     try {
       return await this.#prepare(madeAt, now)
     } catch (error) {
-      // Of two processes that prepare it at once, one does.
+      // Another process has prepared it, or has taken the lease.
       if (isUnexpected(error) && (await this.#madeAt()) === null) return undefined
       throw error
     }
@@ -58,7 +60,7 @@ export class RestoredStore {
     const { query } = this.#database
     const searches = await this.#searches()
     const marks = await this.#marks()
-    const prepared = query.updateTable('lease').set({ backup_at: null }).where('backup_at', 'is not', null)
+    const prepared = query.updateTable('lease').set({ backup_at: null }).where(this.#isOpen)
     const [, , unsent = 0, ...touched] = await this.#database.write(
       // First: its row stays locked, so that a second process waits.
       toStatement(prepared, 1),
@@ -70,7 +72,6 @@ export class RestoredStore {
       query.updateTable('rejected_calls').set({ text_state: 'dropped' }).where('text_state', '=', 'due'),
       query.updateTable('first_callbacks').set({ heard_at: now }),
       ...nodesRemoval(this.#database, now),
-      ...(this.#nodeHold ? [createFence(this.#database)(this.#nodeHold())] : []),
       auditInsert(this.#database, {
         at: now,
         actor: 'system',
@@ -98,9 +99,17 @@ export class RestoredStore {
   }
 
   async #madeAt(): Promise<number | null> {
-    const query = this.#database.query.selectFrom('lease').select('backup_at').where('name', '=', leaseName)
+    const query = this.#database.query.selectFrom('lease').select('backup_at').where(this.#isOpen)
     return (await this.#database.read(query))[0]?.backup_at ?? null
   }
+
+  /** The database waits to be prepared, and this process may do it: on SQLite its lease is the right to write. */
+  readonly #isOpen = (lease: ExpressionBuilder<Schema, 'lease'>) =>
+    lease.and([
+      lease('name', '=', leaseName),
+      lease('backup_at', 'is not', null),
+      ...(this.#leaseHold ? [lease('epoch', '=', this.#leaseHold().epoch)] : []),
+    ])
 
   /** A deletion is not among them: it may be repeated. */
   #failRows(madeAt: number, now: number) {

@@ -69,7 +69,8 @@ function createStores(database: Database) {
     webhookSecrets: new WebhookSecretStore(database, holds.nodeHold),
     dates: new MessageDateStore(database, holds.nodeHold),
     leases: new LeaseStore(database),
-    restored: new RestoredStore(database, holds.nodeHold),
+    // On PostgreSQL a process prepares the database before it becomes a node.
+    restored: new RestoredStore(database, database.engine === 'sqlite' ? holds.nodeHold : undefined),
     audit: new AuditStore(database),
     deliveries: new DeliveryStore(database),
     usage: new UsageStore(database),
@@ -123,9 +124,13 @@ export function methodsOf(stores: Stores): string[] {
   })
 }
 
+export function storesOn(database: Database): Stores {
+  return { ...createStores(database), database }
+}
+
 /** The epoch of all writes is 1. */
 export async function openStores(database: Database): Promise<Stores> {
-  const stores = { ...createStores(database), database }
+  const stores = storesOn(database)
   await stores.leases.acquire('test', 3_600_000)
   return stores
 }

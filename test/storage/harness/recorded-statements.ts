@@ -6,6 +6,7 @@ import { PostgresEngine } from '../../../src/storage/engine/postgres-engine.ts'
 import { SqliteEngine } from '../../../src/storage/engine/sqlite-engine.ts'
 import type { Engine, Row, SecretColumns, Statement, StatementResult } from '../../../src/storage/engine/statement.ts'
 import { ignoreRejection } from '../../../src/lib/ignore.ts'
+import { withHolds } from '../../harness/lease-holds.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { openStores } from './all-stores.ts'
 import { callsOn } from './store-calls.ts'
@@ -54,5 +55,5 @@ async function openEngine(location: DatabaseLocation): Promise<Engine> {
   }
   const { engine, vital } = await PostgresEngine.open({ url: location.url, encryptionKeys: [], log: silentLog })
   await vital[Symbol.asyncDispose]()
-  return engine
+  return withHolds(engine)
 }

@@ -40,7 +40,8 @@ export const writesWithoutHold: Readonly<Record<string, string>> = {
   'NodeStore.join': ofNodes,
   'NodeStore.prune': ofNodes,
   'NodeStore.setCapacity': ofNodes,
-  'RestoredStore.prepare': 'a process without the lease finds no backup to prepare',
+  'RestoredStore.prepare':
+    'finds no backup to prepare without the lease; on PostgreSQL the condition is in the UPDATE itself',
   'SentMessageStore.insertStep': step,
   'SentMessageStore.withdrawStep': step,
   'TenantStore.patch': lastWins,

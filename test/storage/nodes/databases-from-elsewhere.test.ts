@@ -9,7 +9,7 @@ import { migrations } from '../../../src/storage/migrations/all.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { AssignmentStore } from '../../../src/storage/stores/nodes/assignment-store.ts'
 import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
-import { takeOverRows } from '../../../src/storage/stores/take-over-rows.ts'
+import { takeOverRowsOfLease } from '../../../src/storage/stores/take-over-rows.ts'
 import { newDatabase, newLocation, withoutPostgres } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { joinedAt, NodeStage } from '../harness/node-stage.ts'
@@ -49,8 +49,7 @@ describe('a database of an earlier build', { skip: withoutPostgres }, () => {
     await run(
       `INSERT INTO assignments (instance, node, epoch, since) VALUES ('kept', 'a', 5, 1), ('deleted', 'a', 6, 1)`,
     )
-    const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
-    await takeOverRows(database, { node: 'test', epoch })
+    await takeOverRowsOfLease(database, (await new LeaseStore(database).retire()) ?? 0)
     const found = await new AssignmentStore(database).all()
     assert.deepEqual(
       found.map(({ instance, node }) => [instance, node]),
@@ -74,9 +73,9 @@ test(
     await stage.assignments.quarantine(await stage.create('bad', 'a'), at)
     await assignments.wish([{ instance: 'x', from: 'a', to: 'b', askedAt: at }])
     await nodes.bury(await stage.seen('b'), [], at)
-    const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
+    await new LeaseStore(database).retire()
     await database.write(database.query.updateTable('lease').set({ backup_at: at }))
-    await new RestoredStore(database, () => ({ node: 'test', epoch })).prepare(at + 1)
+    await new RestoredStore(database).prepare(at + 1)
     assert.equal(await stage.mayWrite(hold), false)
     assert.equal((await nodes.beat('a')).mine, null)
     for (const table of ['nodes', 'node_versions', 'moves']) {

@@ -13,7 +13,6 @@ import { DownstreamError } from '../../../../src/core/downstream.ts'
 import type { HelpdeskInbox } from '../../../../src/core/downstream.ts'
 import { sleep, systemClock } from '../../../../src/lib/clock.ts'
 import type { Clock } from '../../../../src/lib/clock.ts'
-import { openDatabase } from '../../../../src/storage/database.ts'
 import type { EngineName } from '../../../../src/storage/database.ts'
 import { LeaseStore } from '../../../../src/storage/stores/lease-store.ts'
 import { ContactStore } from '../../../../src/storage/stores/people/contact-store.ts'
@@ -23,7 +22,7 @@ import { migratedLocation } from '../../../harness/databases.ts'
 import type { TestLocation } from '../../../harness/databases.ts'
 import { destinationOf } from '../../../harness/destination.ts'
 import { holds } from '../../../harness/holds.ts'
-import { silentLog } from '../../../harness/logs.ts'
+import { openOwnDatabase } from '../../../harness/lease-holds.ts'
 
 const lateCommitMs = 20_000
 
@@ -50,8 +49,7 @@ export class SharedInbox {
   }
 
   async process(clock: Clock = systemClock): Promise<SharingProcess> {
-    const log = silentLog
-    const database = this.#owned.use(await openDatabase({ location: this.#place.location, encryptionKeys: [], log }))
+    const database = this.#owned.use(await openOwnDatabase(this.#place.location))
     // The first process creates the lease that all writes of the test carry.
     await new LeaseStore(database).acquire('test', 3_600_000)
     const downstream = this.#owned.use(createDownstream())
