@@ -19,6 +19,7 @@ import { createRoutes } from './create-routes.ts'
 import { createSetup } from './create-setup.ts'
 import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
+import { limitToDuties } from './nodes/worker-scopes.ts'
 import { createOperate } from './operate/create-operate.ts'
 import { Readiness } from './readiness.ts'
 import { RunningApp } from './running-app.ts'
@@ -62,6 +63,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers, ...rooms.live.records.workers]
   const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]
   const workers = [...shared, ...inbound.workers, ...rest]
+  limitToDuties(workers, rooms.duties)
   for (const worker of workers) stack.use(worker)
   watchMetrics(base, rooms, workers, overrides.machine)
   // Before its worker, which waits for the run under way.

@@ -6,6 +6,7 @@ import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { HistoryJob } from '../core/jobs/job.ts'
 import type { JobRunner } from '../core/jobs/job-runner.ts'
+import type { Duties } from '../core/nodes/duties.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
@@ -18,6 +19,7 @@ import { createContactsImporter, createContactsImports } from './contacts/create
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
 import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
+import { onlyNodeDuties } from './nodes/only-node-duties.ts'
 import { onlyNode } from './nodes/node-view.ts'
 import type { NodeView } from './nodes/node-view.ts'
 import { createInbound } from './inbound/create-inbound.ts'
@@ -49,6 +51,8 @@ export type RoomOptions = {
   stopping?: AbortSignal
   /** The other processes on the same database. */
   nodes?: NodeView
+  /** Which work this process does; all of it when it is left out. */
+  duties?: Duties
 }
 
 export type Rooms = Awaited<ReturnType<typeof createRooms>>
@@ -56,7 +60,7 @@ export type Rooms = Awaited<ReturnType<typeof createRooms>>
 /** `onFatal` is called with the reason when the service cannot go on. */
 export async function createRooms(base: Base, options: RoomOptions, onFatal: (reason: Error) => void) {
   const { config, clock, log, stack } = base
-  const { nodes = onlyNode } = options
+  const { nodes = onlyNode, duties = onlyNodeDuties(() => instances) } = options
   const reception = new ReceptionRelay()
   const events = new AccountEvents()
 
@@ -97,7 +101,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const tenants = createRouting(base, { database, holds, downstream })
   const { routing, identities } = tenants
   const notices = createNotices(base, { settingsOf, instances, routing, downstream })
-  const calls = createCalls(base, { settingsOf, database, holds, instances, metrics, direct: () => outbound.direct })
+  const calls = createCalls(base, {
+    ...{ settingsOf, database, holds, duties, instances, metrics },
+    direct: () => outbound.direct,
+  })
   const inbound = createInbound({
     config,
     settingsOf,
@@ -105,6 +112,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     log,
     database,
     holds,
+    duties,
     idFloorMs,
     instances,
     network,
@@ -135,6 +143,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     stack,
     database,
     holds,
+    duties,
     idFloorMs,
     accounts: instances,
     roster,
@@ -166,7 +175,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, settingsOf, clock, log, stack, database, holds, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, holds, duties, instances, metrics, downstream, routing },
+    identities,
     traces,
     people,
     groups: inbound.groups,
@@ -182,7 +192,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const importer = createImporter(base, {
-    ...{ settingsOf, database, holds, instances, inbound, downstream, helpdeskDatabase, metrics },
+    ...{ settingsOf, database, holds, duties, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
@@ -261,6 +271,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   live.relay.connect(createLiveViews({ instances, held: inbound.held, rows }))
   return {
     nodes,
+    duties,
     storage,
     live: { hub: live.hub, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
     settingsOf,

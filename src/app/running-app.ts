@@ -27,7 +27,7 @@ type Parts = {
   base: Omit<Base, 'stack'>
   storage: Storage
   instances: InstanceRegistry
-  outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'pause'>
+  outbound: Pick<OutboundSet, 'pause'>
   jobs: Pick<Jobs, 'start'>
   lifecycle: Pick<Lifecycle, 'start'>
   processEvents: ProcessEvents
@@ -80,7 +80,7 @@ export class RunningApp {
 
   /** Resolves when this process owns the accounts and serves. */
   async start(): Promise<void> {
-    const { base, storage, instances, outbound, lifecycle, processEvents, workers, jobs, server, onServing } =
+    const { base, storage, instances, lifecycle, processEvents, workers, jobs, server, onServing } =
       this.#parts
     const { config, clock, log, build } = base
     // A standby on the same machine finds the port taken by the owner, and free once it owns the accounts itself.
@@ -92,7 +92,6 @@ export class RunningApp {
     const url = early ?? (await listen(server, config.http, { tolerateBusy }))
     await instances.load()
     await storage.audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: build.version })
-    await outbound.failRowsOfDeletedInstances()
     await instances.takeAll()
     this.#isServing = true
     onServing()

@@ -1,6 +1,7 @@
 // Creates the parts that take received messages to the helpdesk.
 
 import type { InstanceName } from '../../core/ids.ts'
+import { heldRows } from '../../core/nodes/duties.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
 import { ContactJoin } from '../../bridge/conversations/contact-join.ts'
@@ -188,7 +189,7 @@ function createPruner({ config, clock, holds }: InboundParts, { inbox, map }: In
 }
 
 function createWorkers(
-  { clock, log }: InboundParts,
+  { duties, clock, log }: InboundParts,
   lateFiles: LateFiles,
   pruner: MessagePruner,
   awaited: AwaitedCallbacks,
@@ -199,7 +200,7 @@ function createWorkers(
   }
   return [
     new Ticker({ name: 'awaited-callbacks', everyMs: awaitedMs, work: lookAtPosts, clock, log }),
-    new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => lateFiles.run(), clock, log }),
+    new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => lateFiles.run(heldRows(duties)), clock, log }),
     new Ticker({
       name: 'message-map-prune',
       everyMs: pruneMs,

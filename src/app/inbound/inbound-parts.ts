@@ -10,6 +10,7 @@ import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Traces } from '../../core/trace/traces.ts'
 import type { Network } from '../../core/network.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import type { Holds } from '../../core/nodes/hold.ts'
 import type { Config } from '../../config/config.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
@@ -33,6 +34,7 @@ export type InboundParts = {
   log: Log
   database: Database
   holds: Holds
+  duties: Duties
   /** No new id of a row sorts before this time. */
   idFloorMs?: () => number
   instances: Pick<InstanceRegistry, 'find' | 'list'>

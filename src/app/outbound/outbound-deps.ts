@@ -14,6 +14,7 @@ import type { ConversationLabels } from '../../core/sync/labels.ts'
 import type { Traces } from '../../core/trace/traces.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import type { Holds } from '../../core/nodes/hold.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import type { Usage } from '../../ledger/usage.ts'
@@ -28,6 +29,7 @@ export type OutboundDeps = {
   settingsOf: SettingsOf
   database: Database
   holds: Holds
+  duties: Duties
   /** No new id of a row sorts before this time. */
   idFloorMs?: () => number
   people: People

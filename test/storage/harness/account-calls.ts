@@ -82,11 +82,6 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
   },
   'RestrictionStore.find': { kind: 'read', run: ({ restrictions }, id) => restrictions.find(id) },
   'RestrictionStore.save': { kind: 'repeated', run: ({ restrictions }, id) => restrictions.save(id, restricted) },
-  'RestrictionStore.remove': {
-    kind: 'repeated',
-    given: ({ restrictions }, id) => restrictions.save(id, restricted),
-    run: ({ restrictions }, id) => restrictions.remove(id),
-  },
   'SessionKeyStore.load': { kind: 'read', run: ({ keys }, id) => keys.load(id, 'kind', ['x']) },
   'SessionKeyStore.idsOf': { kind: 'read', run: ({ keys }, id) => keys.idsOf(id, 'kind') },
   'SessionKeyStore.save': {
