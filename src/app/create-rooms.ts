@@ -81,7 +81,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
   const { database, holds, idFloorMs, usage, metrics } = storage
   const records = createLiveRecords(base, { database, holds, idFloorMs })
-  const lifecycle = createLifecycle(base, { database, metrics, usage, events, live: live.relay })
+  const lifecycle = createLifecycle(base, { database, duties, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {
     database,
     holds,

@@ -138,10 +138,10 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ audit }) => audit.list({ limit: 10, instance: 'shop', ownerTag: 'acme' }),
   },
   'DeliveryStore.insert': { kind: 'repeated', run: delivery },
-  'DeliveryStore.pending': { kind: 'read', run: ({ deliveries }) => deliveries.pending() },
+  'DeliveryStore.pending': { kind: 'read', run: ({ deliveries }) => deliveries.pending('all') },
   'DeliveryStore.pendingOf': { kind: 'read', run: ({ deliveries }) => deliveries.pendingOf('shop') },
   'DeliveryStore.pendingOfDeleted': { kind: 'read', run: ({ deliveries }) => deliveries.pendingOfDeleted() },
-  'DeliveryStore.exhaustedSince': { kind: 'read', run: ({ deliveries }) => deliveries.exhaustedSince(0, 10) },
+  'DeliveryStore.exhaustedSince': { kind: 'read', run: ({ deliveries }) => deliveries.exhaustedSince(0, 10, 'all') },
   'DeliveryStore.record': {
     kind: 'repeated',
     given: delivery,
