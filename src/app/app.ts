@@ -59,7 +59,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),
   )
 
-  const shared = createWorkers(base, { ...storage, instances, network, deliveries })
+  const shared = createWorkers(base, {
+    ...{ ...storage, instances, network, deliveries, courier },
+    pendingLogouts: accounts.pendingLogouts,
+  })
   const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers, ...rooms.live.records.workers]
   const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]
   const workers = [...shared, ...inbound.workers, ...rest]

@@ -5,6 +5,7 @@ import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network/reception.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
+import type { Duties } from '../core/nodes/duties.ts'
 import type { Holds } from '../core/nodes/hold.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { Roster } from '../instances/roster/roster.ts'
@@ -37,6 +38,7 @@ const defaultQrLifetimeMs = 20_000
 type Parts = {
   database: Database
   holds: Holds
+  duties: Duties
   idFloorMs: () => number
   lifecycle: Lifecycle
   reception: Reception & RealtimeReception & HistoryReception
@@ -61,7 +63,7 @@ export type AccountSet = {
 }
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
-  const { database, holds, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
+  const { database, holds, duties, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
   const network: WhatsappNetwork = stack.use(
     new WhatsappNetwork({
       keys: new SessionKeyStore(database),
@@ -80,7 +82,9 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
   )
   const store = new InstanceStore(database)
   const logouts = new PendingLogoutStore(database)
-  const pendingLogouts = stack.use(new PendingLogouts({ network, logouts, ...holds, clock, random: Math.random, log }))
+  const pendingLogouts = stack.use(
+    new PendingLogouts({ network, logouts, duties, ...holds, clock, random: Math.random, log }),
+  )
   const reachability = new Reachability({ clock, log })
   const instances: InstanceRegistry = stack.use(
     new InstanceRegistry({
@@ -135,7 +139,7 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     },
     onDeleted: (name) => {
       accounts.roster.forget(name)
-      return lifecycle.courier.takeDeleted()
+      return runAll([lifecycle.courier, accounts.pendingLogouts].map((part) => () => part.takeDeleted()))
     },
     onChanged: onRoutingChanged,
     history: config.history,

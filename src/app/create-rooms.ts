@@ -83,8 +83,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const records = createLiveRecords(base, { database, holds, idFloorMs })
   const lifecycle = createLifecycle(base, { database, duties, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {
-    database,
-    holds,
+    ...{ database, holds, duties },
     idFloorMs,
     lifecycle: lifecycle.lifecycle,
     reception,
@@ -238,6 +237,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     lifecycle.courier,
     lifecycle.exhausted,
     accounts.reachability,
+    accounts.pendingLogouts,
     usage,
     metrics,
     records.states,

@@ -80,8 +80,7 @@ export class RunningApp {
 
   /** Resolves when this process owns the accounts and serves. */
   async start(): Promise<void> {
-    const { base, storage, instances, lifecycle, processEvents, workers, jobs, server, onServing } =
-      this.#parts
+    const { base, storage, instances, lifecycle, processEvents, workers, jobs, server, onServing } = this.#parts
     const { config, clock, log, build } = base
     // A standby on the same machine finds the port taken by the owner, and free once it owns the accounts itself.
     const early = await listen(server, config.http, { tolerateBusy: true })

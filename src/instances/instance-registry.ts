@@ -68,7 +68,7 @@ export class InstanceRegistry {
   async boot(): Promise<void> {
     const { random, log, pendingLogouts } = this.#deps
     await this.dropWorthlessKeys()
-    await pendingLogouts.load()
+    await pendingLogouts.start()
     const spread = this.#accounts.size * bootSpreadMs
     for (const account of this.#accounts.values()) {
       account.boot(Math.round(random() * spread)).catch((err: unknown) => {

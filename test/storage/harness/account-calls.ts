@@ -74,6 +74,8 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
     given: ({ keys }, id) => keys.save(holdOf('shop'), id, [{ kind: 'creds', id: 'x', value: Buffer.of(1) }]),
     run: ({ instances }) => instances.dropOrphans(nodeHold(), 5000),
   },
+  'PendingLogoutStore.listOf': { kind: 'read', run: ({ logouts }) => logouts.listOf('shop') },
+  'PendingLogoutStore.listOfDeleted': { kind: 'read', run: ({ logouts }) => logouts.listOfDeleted() },
   'PendingLogoutStore.list': { kind: 'read', run: ({ logouts }) => logouts.list() },
   'PendingLogoutStore.remove': {
     kind: 'repeated',
