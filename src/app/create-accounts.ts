@@ -71,6 +71,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       versions: new ClientVersionStore(database, holds.nodeHold),
       reception,
       ...holds,
+      duties,
       idFloorMs,
       clock,
       log,

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { FileRef, SealedEvent } from '../core/message.ts'
 import { NotHeldError } from '../core/nodes/hold.ts'
+import type { Duties } from '../core/nodes/duties.ts'
 import type { Hold, HoldOf, NodeHold } from '../core/nodes/hold.ts'
 import { proxyHost } from '../core/network-proxy.ts'
 import type {
@@ -58,6 +59,8 @@ type Deps = {
   holdOf: HoldOf
   /** For sessions that no record names any more. */
   nodeHold: () => NodeHold
+  /** Without it, this node is the first one. */
+  duties?: Pick<Duties, 'isFirst'>
   /** No new id of a row sorts before this time. */
   idFloorMs?: () => number
   clock: Clock
@@ -103,8 +106,8 @@ export class WhatsappNetwork implements Network {
     this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
     this.#page = this.#createPage()
-    const { versions: store, settings, clock, log } = deps
-    this.version = new ClientVersion({ pinned: settings.version, page: this.#page, store, clock, log })
+    const { versions: store, settings, duties = { isFirst: () => true }, clock, log } = deps
+    this.version = new ClientVersion({ pinned: settings.version, page: this.#page, store, duties, clock, log })
     this.#faultIsolation = isolateFaults()
   }
 
