@@ -62,6 +62,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const shared = createWorkers(base, {
     ...{ ...storage, instances, network, deliveries, courier },
     pendingLogouts: accounts.pendingLogouts,
+    duties: rooms.duties,
   })
   const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers, ...rooms.live.records.workers]
   const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]

@@ -1,6 +1,7 @@
 // Creates what every other part builds on: the database, the lease on it, the counters and the audit log.
 
 import type { InstanceName } from '../core/ids.ts'
+import type { RowScope } from '../core/nodes/duties.ts'
 import type { UsageCounter } from '../core/usage.ts'
 import { isDeadOwner } from '../nodes/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
@@ -71,7 +72,7 @@ export async function createStorage(
       idFloorMs = await findIdFloor(database)
       await correctFutureTimes(database, ownership.nodeHold(), clock.now())
     },
-    correctFutureTimes: () => correctFutureTimes(database, ownership.nodeHold(), clock.now()),
+    correctFutureTimes: (scope: RowScope) => correctFutureTimes(database, ownership.nodeHold(), clock.now(), scope),
     usage,
     metrics: new Metrics({ version: build.version }),
     audit: new AuditStore(database),

@@ -1,6 +1,8 @@
 // Creates the background work that belongs to no single room: storing counts, destroying old keys, pruning
 // deliveries, finishing what deleted instances left, and noticing a clock that was put back.
 
+import { heldRows } from '../core/nodes/duties.ts'
+import type { Duties, RowScope } from '../core/nodes/duties.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { PendingLogouts } from '../instances/pending-logouts.ts'
 import type { Usage } from '../ledger/usage.ts'
@@ -22,7 +24,8 @@ const clockCheckMs = 5000
 const deletedMs = 5000
 
 type Parts = {
-  correctFutureTimes: () => Promise<void>
+  duties: Pick<Duties, 'held'>
+  correctFutureTimes: (scope: RowScope) => Promise<void>
   usage: Usage
   instances: Pick<InstanceRegistry, 'dropWorthlessKeys' | 'correctFutureTimes'>
   network: Pick<WhatsappNetwork, 'pruneJournal'>
@@ -32,9 +35,9 @@ type Parts = {
 }
 
 export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
-  const { usage, instances, network, deliveries, courier, pendingLogouts, correctFutureTimes } = parts
+  const { usage, instances, network, deliveries, courier, pendingLogouts, duties, correctFutureTimes } = parts
   const correct = async () => {
-    await correctFutureTimes()
+    await correctFutureTimes(heldRows(duties))
     instances.correctFutureTimes()
   }
   const clockWatch = new ClockWatch({ clock, log, correct })

@@ -177,11 +177,11 @@ function createConversations(
   return { contexts, directory, names, opener, gate, join }
 }
 
-function createHeaderHistory({ config, clock, holds }: InboundParts, stores: InboundStores): HeaderHistory {
+function createHeaderHistory({ config, clock, holds, duties }: InboundParts, stores: InboundStores): HeaderHistory {
   const { retroactivePersist, retroactiveTtl, retroactiveCap } = config.sync
   const limits = { ttlMs: retroactiveTtl, perSender: retroactiveCap }
   if (!retroactivePersist) return new RememberedHeaders({ limits, clock })
-  return new StoredHeaderHistory({ store: stores.headers, limits, ...holds, clock })
+  return new StoredHeaderHistory({ store: stores.headers, limits, ...holds, duties, clock })
 }
 
 function createPruner({ config, clock, holds }: InboundParts, { inbox, map }: InboundStores): MessagePruner {

@@ -37,6 +37,5 @@ export function shareOf(limit: number, { sharers }: Pick<Duties, 'sharers'>): nu
 
 /** For rows that outlive their instance: the first node writes them, because an instance that does not exist has no holder. */
 export function holdOfDeletedToo({ holdOf, nodeHold }: Holds, { holds, isFirst }: Duties): HoldOf {
-  return (instance) =>
-    holds(instance) || !isFirst() ? holdOf(instance) : { instance, ...nodeHold(), isDeleted: true }
+  return (instance) => (holds(instance) || !isFirst() ? holdOf(instance) : { instance, ...nodeHold(), isDeleted: true })
 }
