@@ -14,6 +14,7 @@ import type { InstanceMessages } from '../instances/instance-service.ts'
 import { PendingLogouts } from '../instances/pending-logouts.ts'
 import { Reachability } from '../instances/reachability.ts'
 import type { StateListener } from '../instances/state-log.ts'
+import type { Clock } from '../lib/clock.ts'
 import { runAll } from '../lib/run-all.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { Courier } from '../lifecycle/courier.ts'
@@ -39,7 +40,7 @@ type Parts = {
   database: Database
   holds: Holds
   duties: Duties
-  idFloorMs: () => number
+  idClock: Pick<Clock, 'now'>
   lifecycle: Lifecycle
   reception: Reception & RealtimeReception & HistoryReception
   /** Every part that keeps memory per instance, and the listener for changes of instances. */
@@ -63,7 +64,7 @@ export type AccountSet = {
 }
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
-  const { database, holds, duties, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
+  const { database, holds, duties, idClock, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
   const network: WhatsappNetwork = stack.use(
     new WhatsappNetwork({
       keys: new SessionKeyStore(database),
@@ -72,7 +73,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       reception,
       ...holds,
       duties,
-      idFloorMs,
+      idClock,
       clock,
       log,
       settings: config.network,

@@ -74,17 +74,17 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     metrics.droppedSpans.inc(count)
   })
   const storage = await createStorage(base, {
-    ...{ onFatal, stopping: options.stopping },
+    ...{ onFatal, stopping: options.stopping, duties },
     onCounted: (...counted) => {
       noteMessage(live.relay, records, ...counted)
     },
   })
-  const { database, holds, idFloorMs, usage, metrics } = storage
-  const records = createLiveRecords(base, { database, holds, idFloorMs })
+  const { database, holds, idClock, usage, metrics } = storage
+  const records = createLiveRecords(base, { database, holds, idClock })
   const lifecycle = createLifecycle(base, { database, duties, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {
     ...{ database, holds, duties },
-    idFloorMs,
+    idClock,
     lifecycle: lifecycle.lifecycle,
     reception,
     events,
@@ -112,7 +112,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     database,
     holds,
     duties,
-    idFloorMs,
+    idClock,
     instances,
     network,
     downstream,
@@ -143,7 +143,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     database,
     holds,
     duties,
-    idFloorMs,
+    idClock,
     accounts: instances,
     roster,
     people,
@@ -200,15 +200,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
   })
   const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
-  const adopt = createAdoptRun(base, { database, holds, idFloorMs, inbound, settingsOf, pace })
+  const adopt = createAdoptRun(base, { database, holds, idClock, inbound, settingsOf, pace })
   const jobs = createJobs(base, {
-    ...{ database, holds, idFloorMs },
+    ...{ database, holds, idClock },
     runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
     live: live.relay,
   })
   const adoptions = createAdoptions(base, jobs.jobs, inbound)
-  const history = createHistory(base, { settingsOf, database, holds, idFloorMs, instances, people, jobs: jobs.jobs })
+  const history = createHistory(base, { settingsOf, database, holds, idClock, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
@@ -221,6 +221,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const [inboxWorker, ...inboundMemory] = inbound.perInstance
   const [outboxWorker, ...outboundMemory] = outbound.perInstance
   const perInstance: readonly PerInstance[] = [
+    // Before a part creates the id of a row of the instance.
+    idClock,
     // The workers and the jobs leave first: what they have under way could fill the memory of another part again.
     inboxWorker,
     outboxWorker,

@@ -1,7 +1,7 @@
 // Creates what every other part builds on: the database, the lease on it, the counters and the audit log.
 
 import type { InstanceName } from '../core/ids.ts'
-import type { RowScope } from '../core/nodes/duties.ts'
+import type { Duties, RowScope } from '../core/nodes/duties.ts'
 import type { UsageCounter } from '../core/usage.ts'
 import { isDeadOwner } from '../nodes/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
@@ -12,7 +12,7 @@ import { openDatabase } from '../storage/database.ts'
 import { DatabaseProbe } from '../storage/database-probe.ts'
 import { correctFutureTimes } from '../storage/stores/future-times.ts'
 import { noteKeys, refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
-import { findIdFloor } from '../storage/stores/newest-ids.ts'
+import { IdClock } from '../storage/stores/newest-ids.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
 import { RestoredStore } from '../storage/stores/restored-store.ts'
 import { takeOverRows } from '../storage/stores/take-over-rows.ts'
@@ -26,13 +26,14 @@ type Options = {
   onFatal: (reason: Error) => void
   /** Ends the wait for a database that does not answer. */
   stopping: AbortSignal | undefined
+  duties: Duties
   /** Called when usage is counted. */
   onCounted: (instance: InstanceName, counter: UsageCounter) => void
 }
 
 export async function createStorage(
   { config, clock, log, build, stack }: Base,
-  { onFatal, stopping, onCounted }: Options,
+  { onFatal, stopping, duties, onCounted }: Options,
 ) {
   const { encryptionKeys, connections, database: location } = config.storage
   const database = stack.use(
@@ -55,21 +56,21 @@ export async function createStorage(
   )
   const usage = new Usage({ store: new UsageStore(database), clock, onCounted })
   stack.defer(() => usage.flush())
-  let idFloorMs = 0
+  const idClock = new IdClock({ database, duties, now: () => clock.now() })
   return {
     database,
     probe,
     ownership,
     /** What every guarded write carries. */
     holds: { holdOf: ownership.holdOf, nodeHold: ownership.nodeHold },
-    /** No new id sorts before this time. */
-    idFloorMs: () => idFloorMs,
+    /** The time of new ids of rows. */
+    idClock,
     takeOverRows: async () => {
       await noteKeys(database, ownership.nodeHold(), encryptionKeys)
       await takeOverRows(database, ownership.nodeHold())
       const restored = await new RestoredStore(database, ownership.nodeHold).prepare(clock.now())
       if (restored) log.warn(restored, 'the database comes from a backup: messages that wait in it are not sent again')
-      idFloorMs = await findIdFloor(database)
+      await idClock.follow()
       await correctFutureTimes(database, ownership.nodeHold(), clock.now())
     },
     correctFutureTimes: (scope: RowScope) => correctFutureTimes(database, ownership.nodeHold(), clock.now(), scope),

@@ -61,8 +61,8 @@ type Deps = {
   nodeHold: () => NodeHold
   /** Without it, this node is the first one. */
   duties?: Pick<Duties, 'isFirst'>
-  /** No new id of a row sorts before this time. */
-  idFloorMs?: () => number
+  /** The time of new ids of rows. */
+  idClock?: Pick<Clock, 'now'>
   clock: Clock
   log: Log
   settings: NetworkSettings
@@ -102,7 +102,7 @@ export class WhatsappNetwork implements Network {
   constructor(deps: Deps) {
     applyLibraryPatches()
     this.#deps = deps
-    this.#nextId = createRowIds(deps.clock, deps.idFloorMs)
+    this.#nextId = createRowIds(deps.idClock ?? deps.clock)
     this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
     this.#page = this.#createPage()

@@ -76,7 +76,7 @@ const pruneMs = 3_600_000
 
 export function createInbound(parts: InboundParts): InboundSet {
   const { clock, log, metrics, usage, holds } = parts
-  const newId = createRowIds(clock, parts.idFloorMs)
+  const newId = createRowIds(parts.idClock ?? clock)
   const stores = createStores(parts.database)
   const ownerTagOf = (instance: InstanceName) => recordOf(parts, instance)?.ownerTag ?? ''
   const inboundMetrics = new InboundMetrics({ metrics, usage, ownerTagOf })

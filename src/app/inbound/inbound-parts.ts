@@ -35,8 +35,8 @@ export type InboundParts = {
   database: Database
   holds: Holds
   duties: Duties
-  /** No new id of a row sorts before this time. */
-  idFloorMs?: () => number
+  /** The time of new ids of rows. */
+  idClock?: Pick<Clock, 'now'>
   instances: Pick<InstanceRegistry, 'find' | 'list'>
   network: Pick<Network, 'download' | 'unseal'>
   downstream: Downstream

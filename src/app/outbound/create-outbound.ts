@@ -123,7 +123,7 @@ function createParts(deps: OutboundDeps) {
   const { database, holds, duties, clock, log, stack, metrics } = deps
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
-  const newId = createRowIds(clock, deps.idFloorMs)
+  const newId = createRowIds(deps.idClock ?? clock)
   const stores = createOutboundStores(database, holds, duties, clock)
   const accounts = new SendingAccounts(deps.accounts, deps.roster)
   const routes = createOutboundRoutes(deps.routing, accounts, deps.identities)

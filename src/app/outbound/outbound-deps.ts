@@ -30,8 +30,8 @@ export type OutboundDeps = {
   database: Database
   holds: Holds
   duties: Duties
-  /** No new id of a row sorts before this time. */
-  idFloorMs?: () => number
+  /** The time of new ids of rows. */
+  idClock?: Pick<Clock, 'now'>
   people: People
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   choices: Pick<OfferedChoices, 'offered'>
