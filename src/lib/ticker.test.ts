@@ -75,7 +75,10 @@ test('a failure is kept and logged until a run succeeds, and the interval goes o
 test('a worker that is not wanted at the moment does nothing, and goes on when it is', async () => {
   const clock = new ManualClock()
   let runs = 0
-  const work = () => Promise.resolve(void runs++)
+  const work = () => {
+    runs++
+    return Promise.resolve()
+  }
   let isWanted = false
   await using ticker = new Ticker({ name: 'w', everyMs: 1000, work, clock, log: silentLog })
   ticker.runOnlyWhile(() => isWanted)

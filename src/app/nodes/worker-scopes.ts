@@ -41,10 +41,10 @@ export const workerScopes: Readonly<Record<string, WorkerScope>> = {
 }
 
 /** The workers of the first node rest on every other one. Throws for a worker that has no scope. */
-export function limitToDuties(workers: readonly Ticker[], { isFirst }: Pick<Duties, 'isFirst'>): void {
+export function limitToDuties(workers: readonly Ticker[], duties: Pick<Duties, 'isFirst'>): void {
   for (const worker of workers) {
     const scope = workerScopes[worker.name]
     if (!scope) throw new Error(`the worker ${worker.name} has no scope: add it to src/app/nodes/worker-scopes.ts`)
-    if (scope === 'first') worker.runOnlyWhile(isFirst)
+    if (scope === 'first') worker.runOnlyWhile(() => duties.isFirst())
   }
 }

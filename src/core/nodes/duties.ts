@@ -20,22 +20,23 @@ export type Duties = {
  */
 export type RowScope = 'all' | Readonly<{ held: readonly InstanceName[]; withDeleted: boolean }>
 
-export function heldRows({ held }: Pick<Duties, 'held'>): RowScope {
-  const names = held()
-  return names === 'all' ? 'all' : { held: names, withDeleted: false }
+export function heldRows(duties: Pick<Duties, 'held'>): RowScope {
+  const held = duties.held()
+  return held === 'all' ? held : { held, withDeleted: false }
 }
 
-export function heldAndDeletedRows({ held, isFirst }: Pick<Duties, 'held' | 'isFirst'>): RowScope {
-  const names = held()
-  return names === 'all' ? 'all' : { held: names, withDeleted: isFirst() }
+export function heldAndDeletedRows(duties: Pick<Duties, 'held' | 'isFirst'>): RowScope {
+  const held = duties.held()
+  return held === 'all' ? held : { held, withDeleted: duties.isFirst() }
 }
 
 /** The part of a limit that belongs to this node. */
-export function shareOf(limit: number, { sharers }: Pick<Duties, 'sharers'>): number {
-  return Math.max(1, Math.ceil(limit / sharers()))
+export function shareOf(limit: number, duties: Pick<Duties, 'sharers'>): number {
+  return Math.max(1, Math.ceil(limit / duties.sharers()))
 }
 
 /** For rows that outlive their instance: the first node writes them, because an instance that does not exist has no holder. */
-export function holdOfDeletedToo({ holdOf, nodeHold }: Holds, { holds, isFirst }: Duties): HoldOf {
-  return (instance) => (holds(instance) || !isFirst() ? holdOf(instance) : { instance, ...nodeHold(), isDeleted: true })
+export function holdOfDeletedToo({ holdOf, nodeHold }: Holds, duties: Pick<Duties, 'holds' | 'isFirst'>): HoldOf {
+  return (instance) =>
+    duties.holds(instance) || !duties.isFirst() ? holdOf(instance) : { instance, ...nodeHold(), isDeleted: true }
 }

@@ -104,12 +104,14 @@ export class ClientVersion {
   async #follow(): Promise<void> {
     const { duties, clock } = this.#deps
     const { signal } = this.#stop
-    for (let askedAt = -Infinity; !signal.aborted; await sleep(clock, readAgainMs, signal)) {
+    let askedAt = -Infinity
+    while (!signal.aborted) {
       if (!duties.isFirst()) await this.#readStored()
       else if (clock.monotonic() - askedAt >= day) {
         await this.#ask()
         askedAt = clock.monotonic()
       }
+      await sleep(clock, readAgainMs, signal)
     }
   }
 

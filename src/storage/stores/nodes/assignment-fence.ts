@@ -29,7 +29,7 @@ export function createAssignmentFence({ query }: Database): (hold: Hold | NodeHo
       .select('id')
       .where('id', '=', '')
       .where('state', '<>', 'dead')
-      .where(({ not, exists }) => not(exists(query.selectFrom('instances').select('name').where('name', '=', ''))))
+      .where((row) => row.not(row.exists(query.selectFrom('instances').select('name').where('name', '=', ''))))
       .forKeyShare(),
   )
   return (hold) => {
