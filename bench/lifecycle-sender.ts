@@ -15,6 +15,7 @@ import { Lifecycle } from '../src/lifecycle/lifecycle.ts'
 import { openDatabase } from '../src/storage/database.ts'
 import { DeliveryStore } from '../src/storage/stores/ledger/delivery-store.ts'
 import { blankInstance } from '../src/storage/stores/accounts/instance-rows.ts'
+import { allDuties } from '../test/harness/duties.ts'
 import { serveParent } from './child.ts'
 
 type Round = { urls: string[]; events: number; everyMs: number }
@@ -28,9 +29,11 @@ async function open(stack: AsyncDisposableStack): Promise<{ lifecycle: Lifecycle
   const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
   const deliver = createDelivery({ egress, clock, timeoutMs: 10_000, secret: Buffer.alloc(32, 1) })
   const none = () => undefined
-  const courier = stack.use(new Courier({ deliveries, deliver, clock, random: Math.random, log, onEnded: none }))
+  const courier = stack.use(
+    new Courier({ deliveries, deliver, duties: allDuties, clock, random: Math.random, log, onEnded: none }),
+  )
   const announcer = new Announcer({ version: '0.0.0', clock })
-  const exhausted = new ExhaustedDeliveries({ deliveries, clock })
+  const exhausted = new ExhaustedDeliveries({ deliveries, duties: allDuties, clock })
   const lifecycle = new Lifecycle({ announcer, courier, deliveries, exhausted, clock, log, onAnnounced: none })
   return { lifecycle, deliveries }
 }
@@ -47,7 +50,7 @@ const desk = {
       void lifecycle.announce(instance, 'connected')
       await sleep(clock, everyMs)
     }
-    const isUnderWay = async () => (await deliveries.pending()).some(({ url }) => healthy.has(url))
+    const isUnderWay = async () => (await deliveries.pending('all')).some(({ url }) => healthy.has(url))
     while (await isUnderWay()) await sleep(clock, 100)
   },
 }

@@ -22,6 +22,7 @@ import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
 import { createSoleArrivals, createSoleSupply } from './nodes/sole-supply.ts'
 import { newNode } from './nodes/new-node.ts'
+import { limitToDuties } from './nodes/worker-scopes.ts'
 import { createOperate } from './operate/create-operate.ts'
 import { Readiness } from './readiness.ts'
 import { RunningApp } from './running-app.ts'
@@ -61,10 +62,15 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),
   )
 
-  const shared = createWorkers(base, { ...storage, instances, network, deliveries })
+  const shared = createWorkers(base, {
+    ...{ ...storage, instances, network, deliveries, courier },
+    pendingLogouts: accounts.pendingLogouts,
+    duties: rooms.duties,
+  })
   const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers, ...rooms.live.records.workers]
   const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]
   const workers = [...shared, ...inbound.workers, ...rest]
+  limitToDuties(workers, rooms.duties)
   for (const worker of workers) stack.use(worker)
   watchMetrics(base, rooms, workers, overrides.machine)
   // Before its worker, which waits for the run under way.

@@ -6,6 +6,7 @@ import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network/reception.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
+import type { Duties } from '../core/nodes/duties.ts'
 import type { Holds } from '../core/nodes/hold.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { Roster } from '../instances/roster/roster.ts'
@@ -14,6 +15,7 @@ import type { Arrivals, InstanceMessages } from '../instances/instance-service.t
 import { PendingLogouts } from '../instances/pending-logouts.ts'
 import { Reachability } from '../instances/reachability.ts'
 import type { StateListener } from '../instances/state-log.ts'
+import type { Clock } from '../lib/clock.ts'
 import { runAll } from '../lib/run-all.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { Courier } from '../lifecycle/courier.ts'
@@ -38,7 +40,8 @@ const defaultQrLifetimeMs = 20_000
 type Parts = {
   database: Database
   holds: Holds
-  idFloorMs: () => number
+  duties: Duties
+  idClock: Pick<Clock, 'now'>
   lifecycle: Lifecycle
   reception: Reception & RealtimeReception & HistoryReception
   /** Every part that keeps memory per instance, and the listener for changes of instances. */
@@ -64,7 +67,7 @@ export type AccountSet = {
 }
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
-  const { database, holds, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
+  const { database, holds, duties, idClock, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
   const network: WhatsappNetwork = stack.use(
     new WhatsappNetwork({
       keys: new SessionKeyStore(database),
@@ -72,7 +75,8 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       versions: new ClientVersionStore(database, holds.nodeHold),
       reception,
       ...holds,
-      idFloorMs,
+      duties,
+      idClock,
       clock,
       log,
       settings: config.network,
@@ -84,7 +88,9 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
   )
   const store = new InstanceStore(database)
   const logouts = new PendingLogoutStore(database)
-  const pendingLogouts = stack.use(new PendingLogouts({ network, logouts, ...holds, clock, random: Math.random, log }))
+  const pendingLogouts = stack.use(
+    new PendingLogouts({ network, logouts, duties, ...holds, clock, random: Math.random, log }),
+  )
   const reachability = new Reachability({ clock, log })
   const instances: InstanceRegistry = stack.use(
     new InstanceRegistry({
@@ -145,7 +151,7 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
       accounts.roster.forget(name)
       arrivals.departed(name)
       live.instanceDeleted(name)
-      return lifecycle.courier.takeDeleted()
+      return runAll([lifecycle.courier, accounts.pendingLogouts].map((part) => () => part.takeDeleted()))
     },
     onChanged: onRoutingChanged,
     history: config.history,

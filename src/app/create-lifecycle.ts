@@ -1,6 +1,7 @@
 // Creates the lifecycle room: the parts that announce events, deliver them and count them.
 
 import type { LiveChanges } from '../core/live.ts'
+import type { Duties } from '../core/nodes/duties.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Usage } from '../ledger/usage.ts'
 import { Egress } from '../lib/egress/egress.ts'
@@ -17,6 +18,7 @@ import type { Base } from './base.ts'
 
 type Parts = {
   database: Database
+  duties: Duties
   metrics: Metrics
   usage: Usage
   events: { onAnnounced(announcement: Announcement): void }
@@ -24,15 +26,16 @@ type Parts = {
 }
 
 export function createLifecycle({ config, clock, log, build, stack }: Base, parts: Parts) {
-  const { database, metrics, usage, events, live } = parts
+  const { database, duties, metrics, usage, events, live } = parts
   const { timeout: timeoutMs, secret } = config.lifecycle
   const deliveries = new DeliveryStore(database)
-  const exhausted = new ExhaustedDeliveries({ deliveries, clock })
+  const exhausted = new ExhaustedDeliveries({ deliveries, duties, clock })
   const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
   const courier = stack.use(
     new Courier({
       deliveries,
       deliver: createDelivery({ egress, clock, timeoutMs, secret }),
+      duties,
       clock,
       random: Math.random,
       log,

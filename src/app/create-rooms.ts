@@ -6,6 +6,7 @@ import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { HistoryJob } from '../core/jobs/job.ts'
 import type { JobRunner } from '../core/jobs/job-runner.ts'
+import type { Duties } from '../core/nodes/duties.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
@@ -20,6 +21,8 @@ import { createHistory } from './history/create-history.ts'
 import { createImporter } from './history/create-importer.ts'
 import { createCluster, createNodeView } from './nodes/create-cluster.ts'
 import type { Cluster } from './nodes/create-cluster.ts'
+import { DutyRelay } from './nodes/duty-relay.ts'
+import { onlyNodeDuties } from './nodes/only-node-duties.ts'
 import { onlyNode } from './nodes/node-view.ts'
 import type { NodeView } from './nodes/node-view.ts'
 import { createInbound } from './inbound/create-inbound.ts'
@@ -51,6 +54,8 @@ export type RoomOptions = {
   stopping?: AbortSignal
   /** The other processes on the same database. */
   nodes?: NodeView
+  /** Which work this process does; all of it when it is left out. */
+  duties?: Duties
 }
 
 export type Rooms = Awaited<ReturnType<typeof createRooms>>
@@ -58,6 +63,7 @@ export type Rooms = Awaited<ReturnType<typeof createRooms>>
 /** `onFatal` is called with the reason when the service cannot go on. */
 export async function createRooms(base: Base, options: RoomOptions, onFatal: (reason: Error) => void) {
   const { config, clock, log, stack } = base
+  const duties = options.duties ?? new DutyRelay(() => cluster?.duties ?? onlyNodeDuties(() => instances))
   const reception = new ReceptionRelay()
   const events = new AccountEvents()
 
@@ -71,20 +77,19 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     metrics.droppedSpans.inc(count)
   })
   const storage = await createStorage(base, {
-    ...{ onFatal, stopping: options.stopping },
+    ...{ onFatal, stopping: options.stopping, duties },
     onCounted: (...counted) => {
       noteMessage(live.relay, records, ...counted)
     },
   })
-  const { database, holds, idFloorMs, usage, metrics, node } = storage
+  const { database, holds, idClock, usage, metrics, node } = storage
   const tellOwner = (instance: InstanceName) => cluster?.tellOwner(instance)
   const nodes = options.nodes ?? (node ? createNodeView(base, { node, database, tellOwner }) : onlyNode)
-  const records = createLiveRecords(base, { database, holds, idFloorMs })
-  const lifecycle = createLifecycle(base, { database, metrics, usage, events, live: live.relay })
+  const records = createLiveRecords(base, { database, holds, idClock })
+  const lifecycle = createLifecycle(base, { database, duties, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {
-    database,
-    holds,
-    idFloorMs,
+    ...{ database, holds, duties },
+    idClock,
     lifecycle: lifecycle.lifecycle,
     reception,
     events,
@@ -101,7 +106,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const tenants = createRouting(base, { database, holds, downstream })
   const { routing, identities } = tenants
   const notices = createNotices(base, { settingsOf, instances, routing, downstream })
-  const calls = createCalls(base, { settingsOf, database, holds, instances, metrics, direct: () => outbound.direct })
+  const calls = createCalls(base, {
+    ...{ settingsOf, database, holds, duties, instances, metrics },
+    direct: () => outbound.direct,
+  })
   const inbound = createInbound({
     config,
     settingsOf,
@@ -109,7 +117,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     log,
     database,
     holds,
-    idFloorMs,
+    duties,
+    idClock,
     instances,
     network,
     downstream,
@@ -139,7 +148,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     stack,
     database,
     holds,
-    idFloorMs,
+    duties,
+    idClock,
     accounts: instances,
     roster,
     people,
@@ -172,7 +182,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
 
   const helpdeskDatabase = createHelpdeskDatabase(base)
   const sync = createSync({
-    ...{ config, settingsOf, clock, log, stack, database, holds, instances, metrics, downstream, routing, identities },
+    ...{ config, settingsOf, clock, log, stack, database, holds, duties, instances, metrics, downstream, routing },
+    identities,
     traces,
     people,
     groups: inbound.groups,
@@ -188,7 +199,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
 
   const importer = createImporter(base, {
-    ...{ settingsOf, database, holds, instances, inbound, downstream, helpdeskDatabase, metrics },
+    ...{ settingsOf, database, holds, duties, instances, inbound, downstream, helpdeskDatabase, metrics },
     lateCommitMs: options.lateCommitMs,
     runner: options.importRunner,
   })
@@ -197,15 +208,15 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
   })
   const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
-  const adopt = createAdoptRun(base, { database, holds, idFloorMs, inbound, settingsOf, pace })
+  const adopt = createAdoptRun(base, { database, holds, idClock, inbound, settingsOf, pace })
   const jobs = createJobs(base, {
-    ...{ database, holds, idFloorMs },
+    ...{ database, holds, idClock },
     runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },
     ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
     live: live.relay,
   })
   const adoptions = createAdoptions(base, jobs.jobs, inbound)
-  const history = createHistory(base, { settingsOf, database, holds, idFloorMs, instances, people, jobs: jobs.jobs })
+  const history = createHistory(base, { settingsOf, database, holds, idClock, instances, people, jobs: jobs.jobs })
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
@@ -218,6 +229,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const [inboxWorker, ...inboundMemory] = inbound.perInstance
   const [outboxWorker, ...outboundMemory] = outbound.perInstance
   const perInstance: readonly PerInstance[] = [
+    // Before a part creates the id of a row of the instance.
+    idClock,
     // The workers and the jobs leave first: what they have under way could fill the memory of another part again.
     inboxWorker,
     outboxWorker,
@@ -234,6 +247,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     lifecycle.courier,
     lifecycle.exhausted,
     accounts.reachability,
+    accounts.pendingLogouts,
     usage,
     metrics,
     records.states,
@@ -287,6 +301,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     nodes,
     cluster,
     onRoutingChanged,
+    duties,
     storage,
     live: { ...live, records, rows, readStoredRows: createStoredRowsReader(database, outbound.banRisk) },
     settingsOf,

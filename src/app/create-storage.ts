@@ -1,6 +1,7 @@
 // Creates what every other part builds on: the database, the lease on it, the counters and the audit log.
 
 import type { InstanceName } from '../core/ids.ts'
+import type { Duties, RowScope } from '../core/nodes/duties.ts'
 import type { UsageCounter } from '../core/usage.ts'
 import { isDeadOwner } from '../nodes/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
@@ -12,7 +13,7 @@ import type { Database } from '../storage/database.ts'
 import { DatabaseProbe } from '../storage/database-probe.ts'
 import { correctFutureTimes } from '../storage/stores/future-times.ts'
 import { noteKeys, refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
-import { findIdFloor } from '../storage/stores/newest-ids.ts'
+import { IdClock } from '../storage/stores/newest-ids.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
 import { RestoredStore } from '../storage/stores/restored-store.ts'
 import { takeOverRows, takeOverRowsOfLease } from '../storage/stores/take-over-rows.ts'
@@ -28,11 +29,12 @@ type Options = {
   onFatal: (reason: Error) => void
   /** Ends the wait for a database that does not answer. */
   stopping: AbortSignal | undefined
+  duties: Duties
   /** Called when usage is counted. */
   onCounted: (instance: InstanceName, counter: UsageCounter) => void
 }
 
-export async function createStorage(base: Base, { onFatal, stopping, onCounted }: Options) {
+export async function createStorage(base: Base, { onFatal, stopping, duties, onCounted }: Options) {
   const { config, clock, log, build, stack } = base
   const { encryptionKeys, connections, database: location } = config.storage
   const database = stack.use(
@@ -46,7 +48,8 @@ export async function createStorage(base: Base, { onFatal, stopping, onCounted }
   const { right, node, takeOver } = createRight(base, { database, onFatal, metrics })
   const usage = new Usage({ store: new UsageStore(database), clock, onCounted })
   stack.defer(() => usage.flush())
-  let idFloorMs = 0
+  const now = () => (node?.link ? node.membership.databaseNow() : clock.now())
+  const idClock = new IdClock({ database, duties, now })
   const { nodeHold } = right.holds
   return {
     database,
@@ -57,16 +60,16 @@ export async function createStorage(base: Base, { onFatal, stopping, onCounted }
     node,
     /** What every guarded write carries. */
     holds: right.holds,
-    /** No new id sorts before this time. */
-    idFloorMs: () => idFloorMs,
+    /** The time of new ids of rows. */
+    idClock,
     takeOverRows: async () => {
       await noteKeys(database, nodeHold(), encryptionKeys)
       await takeOver()
-      idFloorMs = await findIdFloor(database)
+      await idClock.follow()
       // Other nodes go on writing times on their own clocks.
       if ((node?.membership.nodes.length ?? 1) === 1) await correctFutureTimes(database, nodeHold(), clock.now())
     },
-    correctFutureTimes: () => correctFutureTimes(database, nodeHold(), clock.now()),
+    correctFutureTimes: (scope: RowScope) => correctFutureTimes(database, nodeHold(), clock.now(), scope),
     usage,
     metrics,
     audit: new AuditStore(database),

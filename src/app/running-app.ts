@@ -42,7 +42,7 @@ type Parts = {
   storage: Storage
   instances: InstanceRegistry
   supply: InstanceSupply
-  outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'pause'>
+  outbound: Pick<OutboundSet, 'pause'>
   jobs: Pick<Jobs, 'start'>
   lifecycle: Pick<Lifecycle, 'start'>
   processEvents: ProcessEvents
@@ -95,8 +95,7 @@ export class RunningApp {
 
   /** Resolves when this process owns the accounts and serves. */
   async start(): Promise<void> {
-    const { base, storage, instances, supply, outbound, lifecycle, processEvents, workers, jobs, server, onServing } =
-      this.#parts
+    const { base, storage, instances, supply, lifecycle, processEvents, workers, jobs, server, onServing } = this.#parts
     const { config, clock, log, build } = base
     // A standby on the same machine finds the port taken by the owner, and free once it owns the accounts itself.
     const early = await listen(server, config.http, { tolerateBusy: true })
@@ -108,7 +107,6 @@ export class RunningApp {
     const url = early ?? (await listen(server, config.http, { tolerateBusy }))
     await storage.audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: build.version })
     await supply.take()
-    await outbound.failRowsOfDeletedInstances()
     this.#isServing = true
     onServing()
     await lifecycle.start()

@@ -160,7 +160,7 @@ test('a strike that a wrong clock dated an hour ahead does not hide the next one
 test('an answer that comes late says nothing about an account that is gone', async () => {
   const { restrictions, rows, say, refused, now, end } = setUp()
   const meaning = restrictions.record('a')
-  await restrictions.forget('a')
+  restrictions.leave('a')
   say(active(now + 5 * hour))
   assert.equal(await meaning, 'not_restricted')
   assert.equal(end(), undefined)

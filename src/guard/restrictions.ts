@@ -18,7 +18,7 @@ const unansweredMs = 10 * 60_000
 const maxRestrictionMs = 7 * 24 * hour
 
 type Deps = {
-  store: Pick<RestrictionStore, 'find' | 'save' | 'remove'>
+  store: Pick<RestrictionStore, 'find' | 'save'>
   clock: Pick<Clock, 'now' | 'monotonic'>
   /** Null when the network cannot be asked. */
   askNetwork: (instance: InstanceName) => Promise<NetworkRestriction | null>
@@ -119,11 +119,5 @@ export class Restrictions implements PerInstance {
   async #keep(instance: InstanceName, restriction: Restriction): Promise<void> {
     this.#known.set(instance, restriction)
     await this.#deps.store.save(instance, restriction)
-  }
-
-  /** The instance is deleted. */
-  async forget(instance: InstanceName): Promise<void> {
-    this.leave(instance)
-    await this.#deps.store.remove(instance)
   }
 }

@@ -80,7 +80,7 @@ export class InstanceRegistry {
   /** Goes on with what belongs to no account: keys of sessions that nothing refers to, and logouts that are pending. */
   async resume(): Promise<void> {
     await this.dropWorthlessKeys()
-    await this.#deps.pendingLogouts.load()
+    await this.#deps.pendingLogouts.start()
   }
 
   /** Boots all accounts side by side; the gate limits how many connect at once. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { allDuties } from '../../test/harness/duties.ts'
 import { silentLog } from '../../test/harness/logs.ts'
 import { sampleAudit, sampleInstance } from '../../test/harness/samples.ts'
 import { ScriptedNetwork, authenticated, closed, code, jid, paired } from '../../test/harness/scripted-network.ts'
@@ -46,14 +47,15 @@ function setUp(record: Partial<InstanceRow> = {}, { asksHistory = true } = {}) {
   const clock = new ManualClock()
   const network = new ScriptedNetwork()
   const store = new ScriptedStore()
-  const logouts = { list: () => Promise.resolve([]), remove: () => Promise.resolve() }
+  const none = () => Promise.resolve([])
+  const logouts = { list: none, listOf: none, listOfDeleted: none, remove: () => Promise.resolve() }
   const shared = { network, clock, ...holds, hold: holdOf('a'), random: () => 0.5, log: silentLog }
   const events: string[] = []
   const account = new LinkedAccount(
     {
       ...shared,
       instances: store as unknown as InstanceStore,
-      pendingLogouts: new PendingLogouts({ ...shared, logouts }),
+      pendingLogouts: new PendingLogouts({ ...shared, logouts, duties: allDuties }),
       gate: new Semaphore(4),
       qrLifetimeMs: 20_000,
       asksHistory,

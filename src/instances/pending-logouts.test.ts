@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { allDuties } from '../../test/harness/duties.ts'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { ScriptedNetwork, authenticated, closed, jid } from '../../test/harness/scripted-network.ts'
@@ -20,6 +21,14 @@ class ScriptedStore {
     return Promise.resolve(this.rows)
   }
 
+  listOf(instance: string): Promise<PendingLogout[]> {
+    return Promise.resolve(this.rows.filter((row) => row.instance === instance))
+  }
+
+  listOfDeleted(): Promise<PendingLogout[]> {
+    return this.listOf('deleted')
+  }
+
   remove(_hold: NodeHold, sessionId: string, audits: readonly AuditRecord[]): Promise<void> {
     if (this.isAway) return Promise.reject(new Error('storage is away'))
     this.rows = this.rows.filter((row) => row.sessionId !== sessionId)
@@ -37,13 +46,15 @@ async function setUp(...sessionIds: string[]) {
     network.stored.set(sessionId, jid)
     logouts.rows.push({ sessionId, instance: 'a', ownerTag: 'x', askedAt: clock.now(), networkProxy: null })
   }
-  const pending = new PendingLogouts({ network, logouts, ...holds, clock, random: () => 0, log: logs.log })
-  await pending.load()
+  const duties = { ...allDuties }
+  const shared = { network, logouts, duties, ...holds, clock }
+  const pending = new PendingLogouts({ ...shared, random: () => 0, log: logs.log })
+  await pending.start()
   const settle = async () => {
     for (let turn = 0; turn < 5; turn++) await clock.advance(0)
   }
   await settle()
-  return { clock, network, logouts, logs, pending, settle }
+  return { clock, network, logouts, logs, duties, pending, settle }
 }
 
 describe('a pending logout', () => {
@@ -132,4 +143,49 @@ test('at most two sessions are opened at once only to be logged out', async () =
   await settle()
   assert.equal(network.last.sessionId, 'three')
   assert.equal(pending.count, 2)
+})
+
+describe('on several nodes', () => {
+  test('the logouts of an instance that leaves end, and those of other instances go on', async () => {
+    const { network, logouts, pending, settle } = await setUp('old')
+    const [row] = logouts.rows
+    assert.ok(row)
+    network.stored.set('other', jid)
+    pending.add({ ...row, sessionId: 'other', instance: 'b' })
+    await settle()
+    await pending.leave('a')
+    assert.deepEqual([pending.has('a'), pending.has('b')], [false, true])
+    assert.equal(logouts.rows.length, 1, 'the next holder carries it out')
+    await pending.take('a')
+    assert.equal(pending.has('a'), true)
+  })
+
+  test('only the first node opens sessions of deleted instances, after the one before it has ended its attempts', async () => {
+    const { clock, network, logouts, duties, pending, settle } = await setUp()
+    duties.held = () => []
+    duties.isFirst = () => false
+    network.stored.set('old', jid)
+    logouts.rows.push({
+      sessionId: 'old',
+      instance: 'deleted',
+      ownerTag: 'x',
+      askedAt: clock.now(),
+      networkProxy: null,
+    })
+    const opened = async (ms: number) => {
+      await clock.advance(ms)
+      await pending.takeDeleted()
+      await settle()
+      return [network.opened.length, pending.count]
+    }
+    assert.deepEqual(await opened(60_000), [0, 0], 'another node is the first')
+    duties.isFirst = () => true
+    assert.deepEqual(await opened(0), [0, 0], 'the node before may still have the session open')
+    assert.deepEqual(await opened(29_999), [0, 0])
+    assert.deepEqual(await opened(1), [1, 1])
+    duties.isFirst = () => false
+    assert.deepEqual(await opened(0), [1, 0], 'not the first any more')
+    duties.isFirst = () => true
+    assert.deepEqual(await opened(0), [1, 0], 'the wait begins again')
+  })
 })

@@ -1,9 +1,12 @@
-// The logouts that WhatsApp has not confirmed yet. They go on after a restart and after the deletion of their instance.
+// The logouts that WhatsApp has not confirmed yet. They go on after a restart and after the deletion of their instance. The holder of
+// an instance carries them out, and the first node those of deleted instances: two nodes never open the same session.
 
 import type { AuditAction, AuditRecord } from '../core/audit.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { AccountNetwork } from '../core/network.ts'
+import type { Duties } from '../core/nodes/duties.ts'
 import type { NodeHold } from '../core/nodes/hold.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -17,24 +20,31 @@ import type { LogoutEnd } from './session-logout.ts'
 const attemptsAtOnce = 2
 // Spreads the first attempts of a start.
 const bootSpreadMs = 1000
+// A node that was the first one before has ended its attempts by then.
+const othersEndMs = 30_000
 const pauses = { firstMs: 200, ceilingMs: 5000 }
 
 type Deps = {
   network: Pick<AccountNetwork, 'open' | 'storedJid' | 'release' | 'forget'>
-  logouts: Pick<PendingLogoutStore, 'list' | 'remove'>
+  logouts: Pick<PendingLogoutStore, 'list' | 'listOf' | 'listOfDeleted' | 'remove'>
+  duties: Pick<Duties, 'held' | 'isFirst'>
   nodeHold: () => NodeHold
   clock: Clock
   random: () => number
   log: Log
 }
 
-type Running = { logout: PendingLogout; attempts: SessionLogout; over: Promise<void> }
+type Running = { logout: PendingLogout; attempts: SessionLogout; leaving: AbortController; over: Promise<void> }
 
-export class PendingLogouts {
+export class PendingLogouts implements PerInstance {
   readonly #deps: Deps
   readonly #gate = new Semaphore(attemptsAtOnce)
   readonly #stop = new AbortController()
   readonly #running = new Map<string, Running>()
+  /** The sessions of deleted instances, among those that are running. */
+  #deleted = new Set<string>()
+  #firstSince: number | undefined
+  #isStarted = false
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -48,35 +58,81 @@ export class PendingLogouts {
     return this.#of(instance).length > 0
   }
 
-  /** Goes on with the logouts that the last process left. */
-  async load(): Promise<void> {
-    const { logouts, random } = this.#deps
-    for (const logout of await logouts.list()) this.add(logout, random() * bootSpreadMs)
+  /** From now on logouts are carried out. Goes on with those that the last process left. */
+  async start(): Promise<void> {
+    const { logouts, duties } = this.#deps
+    this.#isStarted = true
+    const held = duties.held()
+    if (held === 'all') this.#goOn(await logouts.list())
+    else for (const instance of held) await this.take(instance)
+  }
+
+  /** An instance that is taken before the start needs no read of its own. */
+  async take(instance: InstanceName): Promise<void> {
+    if (this.#isStarted) this.#goOn(await this.#deps.logouts.listOf(instance))
+  }
+
+  /** Resolves when no session of the instance is open for a logout. */
+  async leave(instance: InstanceName): Promise<void> {
+    await this.#end(this.#of(instance).filter(({ logout }) => !this.#deleted.has(logout.sessionId)))
+  }
+
+  /** The logouts of deleted instances. The first node carries them out; a node that is not the first any more ends its attempts. */
+  async takeDeleted(): Promise<void> {
+    const { logouts, duties, clock } = this.#deps
+    if (!this.#isStarted) return
+    if (duties.isFirst()) this.#firstSince ??= clock.monotonic()
+    else this.#firstSince = undefined
+    const isCertain = duties.held() === 'all' || clock.monotonic() - (this.#firstSince ?? Infinity) >= othersEndMs
+    const found = isCertain ? await logouts.listOfDeleted() : []
+    const before = this.#deleted
+    this.#deleted = new Set(found.map(({ sessionId }) => sessionId))
+    await this.#end([...this.#running.values()].filter(({ logout }) => this.#isLost(logout, before)))
+    this.#goOn(found)
+  }
+
+  #isLost({ sessionId }: PendingLogout, before: ReadonlySet<string>): boolean {
+    return before.has(sessionId) && !this.#deleted.has(sessionId)
+  }
+
+  #goOn(logouts: readonly PendingLogout[]): void {
+    for (const logout of logouts) this.add(logout, this.#deps.random() * bootSpreadMs)
+  }
+
+  async #end(running: readonly Running[]): Promise<void> {
+    for (const { leaving } of running) leaving.abort()
+    await Promise.all(running.map(({ over }) => over))
   }
 
   /** Tells the network as soon as possible. The logout must be stored, and the session must be closed. */
   add(logout: PendingLogout, pauseMs = 0): void {
     const { sessionId } = logout
     if (this.#running.has(sessionId)) return
-    const attempts = new SessionLogout({ ...this.#deps, gate: this.#gate, stop: this.#stop.signal }, logout)
+    const leaving = new AbortController()
+    const stop = AbortSignal.any([this.#stop.signal, leaving.signal])
+    const attempts = new SessionLogout({ ...this.#deps, gate: this.#gate, stop }, logout)
     const over = attempts
       .run(pauseMs)
-      .then((end) => end && this.#end(logout, end))
+      .then((end) => end && this.#settle(logout, end, stop))
       .catch((err: unknown) => {
         this.#deps.log.error({ err, instance: logout.instance }, 'a pending logout failed')
       })
       .finally(() => this.#running.delete(sessionId))
-    this.#running.set(sessionId, { logout, attempts, over })
+    this.#running.set(sessionId, { logout, attempts, leaving, over })
   }
 
   /** WhatsApp has confirmed the logout: the stored logout and the keys of the session are removed. */
-  async finish({ sessionId, instance }: PendingLogout, audits: readonly AuditRecord[] = []): Promise<void> {
+  async finish(
+    { sessionId, instance }: PendingLogout,
+    audits: readonly AuditRecord[] = [],
+    signal: AbortSignal = this.#stop.signal,
+  ): Promise<void> {
     const { logouts, network, nodeHold, clock, log } = this.#deps
     const onFailure = (err: unknown) => {
       log.error({ err, instance }, 'the end of a logout could not be stored')
     }
     const removal = () => logouts.remove(nodeHold(), sessionId, audits)
-    if (!(await retryUntil({ clock, signal: this.#stop.signal, pauses, onFailure }, removal))) return
+    if (!(await retryUntil({ clock, signal, pauses, onFailure }, removal))) return
     await network.forget({ sessionId, instance, isLeaving: true }).catch((err: unknown) => {
       // Keys without a record are removed within a day.
       log.warn({ err, instance }, 'the keys of an old session could not be removed yet')
@@ -105,17 +161,17 @@ export class PendingLogouts {
     return [...this.#running.values()].filter(({ logout }) => logout.instance === instance)
   }
 
-  async #end(logout: PendingLogout, end: LogoutEnd): Promise<void> {
+  async #settle(logout: PendingLogout, end: LogoutEnd, stop: AbortSignal): Promise<void> {
     const { log } = this.#deps
     const { instance } = logout
     if (end.kind === 'told') {
       log.info({ instance, reason: end.closing.reason }, 'a pending logout is done')
-      await this.finish(logout, [this.#audit('instance.logout_told', logout, end.closing.reason)])
+      await this.finish(logout, [this.#audit('instance.logout_told', logout, end.closing.reason)], stop)
       return
     }
     const { lastFailure } = end
     log.error({ instance, err: lastFailure }, 'a session was not logged out within 30 days')
-    await this.finish(logout, [this.#audit('instance.logout_expired', logout, lastFailure)])
+    await this.finish(logout, [this.#audit('instance.logout_expired', logout, lastFailure)], stop)
   }
 
   #audit(action: AuditAction, { sessionId, instance, ownerTag }: PendingLogout, reason: string): AuditRecord {

@@ -11,16 +11,13 @@ const drawnBytes = 768
 const countLimit = 36 ** countDigits
 const idForm = /^[0-9a-z]{13}[0-9a-f]{6}$/
 
-/**
- * One process at a time creates ids; the random end tells apart those of two processes that overlap. `floorMs` is the time
- * before which no id may sort.
- */
-export function createRowIds(clock: Pick<Clock, 'now'>, floorMs: () => number = () => 0): () => string {
+/** The random end tells apart the ids that two processes create at the same time. */
+export function createRowIds(clock: Pick<Clock, 'now'>): () => string {
   const takeEnd = createEnds()
   let time = 0
   let count = 0
   return () => {
-    const now = Math.trunc(Math.max(clock.now(), floorMs()))
+    const now = Math.trunc(clock.now())
     count = now > time || count + 1 === countLimit ? 0 : count + 1
     time = Math.max(now, count === 0 && now <= time ? time + 1 : time)
     const digits = (value: number, length: number) => value.toString(36).padStart(length, '0')

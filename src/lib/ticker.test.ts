@@ -71,3 +71,22 @@ test('a failure is kept and logged until a run succeeds, and the interval goes o
   await clock.advance(1000)
   assert.equal(ticker.failure, undefined)
 })
+
+test('a worker that is not wanted at the moment does nothing, and goes on when it is', async () => {
+  const clock = new ManualClock()
+  let runs = 0
+  const work = () => {
+    runs++
+    return Promise.resolve()
+  }
+  let isWanted = false
+  await using ticker = new Ticker({ name: 'w', everyMs: 1000, work, clock, log: silentLog })
+  ticker.runOnlyWhile(() => isWanted)
+  ticker.start()
+  await clock.advance(2000)
+  await ticker.tick()
+  assert.equal(runs, 0)
+  isWanted = true
+  await clock.advance(1000)
+  assert.equal(runs, 1)
+})

@@ -30,6 +30,7 @@ export class Ticker {
   #running: Promise<void> | undefined
   #failure: Error | undefined
   #stopped = false
+  #isWanted = () => true
 
   constructor(deps: Deps) {
     this.name = deps.name
@@ -39,6 +40,11 @@ export class Ticker {
   /** The error of the last run, or undefined when it succeeded. */
   get failure(): Error | undefined {
     return this.#failure
+  }
+
+  /** Runs while the condition does not hold do nothing. */
+  runOnlyWhile(isWanted: () => boolean): void {
+    this.#isWanted = isWanted
   }
 
   start(): void {
@@ -71,7 +77,7 @@ export class Ticker {
 
   async #run(): Promise<void> {
     try {
-      await this.#deps.work()
+      if (this.#isWanted()) await this.#deps.work()
       this.#failure = undefined
     } catch (cause) {
       this.#failure = cause instanceof Error ? cause : new Error(String(cause))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { allDuties } from '../../test/harness/duties.ts'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import type { Delivery, DeliveryResult } from '../core/lifecycle/delivery.ts'
@@ -21,6 +22,7 @@ class Stage implements AsyncDisposable {
   readonly logs = new RecordedLog()
   readsOfOne = 0
   storageFails = false
+  readonly duties = { ...allDuties }
   readonly courier = new Courier({
     deliveries: {
       pending: () => Promise.resolve([...this.stored]),
@@ -28,13 +30,14 @@ class Stage implements AsyncDisposable {
         this.readsOfOne++
         return Promise.resolve(this.stored.filter((each) => each.instance === instance))
       },
-      pendingOfDeleted: () => Promise.resolve([]),
+      pendingOfDeleted: () => Promise.resolve(this.stored.filter(({ instance }) => instance === 'deleted')),
       record: (id, result) => {
         if (this.storageFails) return Promise.reject(new Error('storage is away'))
         this.recorded.set(id, result)
         return Promise.resolve()
       },
     },
+    duties: this.duties,
     deliver: ({ id, url }) => {
       this.knocks.push({ id, at: this.clock.monotonic() })
       return this.answers.get(url)?.() ?? Promise.resolve(yes)
@@ -278,4 +281,54 @@ test('an attempt in flight while its instance leaves is repeated only when the i
     assert.equal(stage.knocks.length, isBack ? 2 : 1)
     assert.equal(stage.courier.pending, isBack ? 1 : 0)
   }
+})
+
+test('only the first node delivers for deleted instances, and stops when another node is the first', async () => {
+  await using stage = new Stage()
+  const fixed = { event: 'paired', url: 'http://x', body: '{}', createdAt: 0, expiresAt: null, attempts: 0 } as const
+  const delivery = { ...fixed, id: 'd', eventId: 'd', instance: 'deleted' }
+  stage.stored.push({ ...delivery, nextAt: stage.clock.now() + 60_000 })
+  stage.duties.held = () => []
+  stage.duties.isFirst = () => false
+  await stage.courier.takeDeleted()
+  assert.equal(stage.courier.pending, 0, 'not first')
+  stage.duties.isFirst = () => true
+  await stage.courier.takeDeleted()
+  assert.equal(stage.courier.pending, 1, 'first')
+  stage.duties.isFirst = () => false
+  await stage.courier.takeDeleted()
+  await stage.clock.advance(60_000)
+  assert.deepEqual([stage.courier.pending, stage.knocks.length], [0, 0], 'not first any more')
+})
+
+test('the deliveries of an instance that was created again stay when another node is the first', async () => {
+  await using stage = new Stage()
+  await stage.courier.start()
+  const id = stage.add('http://x', 'paired', { instance: 'deleted', nextAt: stage.clock.now() + 60_000 })
+  stage.stored.push({ id, instance: 'deleted', url: 'http://x' } as Delivery)
+  await stage.courier.takeDeleted()
+  stage.stored.length = 0
+  await stage.courier.take('deleted')
+  stage.duties.isFirst = () => false
+  await stage.courier.takeDeleted()
+  assert.equal(stage.courier.pending, 1)
+})
+
+test('nodes share the attempts at one subscriber and at one host', async () => {
+  await using stage = new Stage()
+  const answer = Promise.withResolvers<Attempt>()
+  const urls = Array.from({ length: 40 }, (_, n) => `http://slow/${Math.floor(n / 2)}`)
+  for (const url of urls) stage.answers.set(url, () => answer.promise)
+  const knocksOf = async (sharers: number, more: readonly string[]) => {
+    stage.duties.sharers = () => sharers
+    for (const url of more) stage.add(url)
+    await stage.clock.advance(0)
+    return stage.knocks.length
+  }
+  const counts = [await knocksOf(4, urls.slice(0, 2)), await knocksOf(4, urls.slice(2))]
+  // It is answered at once, and its end lets the others go on.
+  const alone = await knocksOf(1, ['http://slow/other'])
+  answer.resolve(yes)
+  assert.deepEqual(counts, [1, 4], 'one of two at a subscriber, a quarter of 16 at a host')
+  assert.equal(alone, 17, 'a node that is alone has 16 at a host')
 })

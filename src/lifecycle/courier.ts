@@ -1,11 +1,14 @@
 // Delivers events to their subscribers: each has a queue, so that a dead server delays no other subscriber.
 //
 // waiting  → due when its time has come
-// due      → in flight when its subscriber has fewer than 2, its host fewer than 16 and all together fewer than 64
+// due      → in flight when its subscriber has fewer than 2, its host fewer than 16 and all together fewer than 64; nodes share
+//            the limits of a subscriber and of a host
 // in flight → ended, or waiting for the next attempt, as soon as the result is stored
 
 import type { Delivery, DeliveryResult } from '../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../core/ids.ts'
+import { heldRows, shareOf } from '../core/nodes/duties.ts'
+import type { Duties } from '../core/nodes/duties.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -20,6 +23,7 @@ type Deps = {
   deliveries: Pick<DeliveryStore, 'pending' | 'pendingOf' | 'pendingOfDeleted' | 'record'>
   /** Makes one attempt; never rejects. */
   deliver: (delivery: Delivery, signal: AbortSignal) => Promise<Attempt>
+  duties: Pick<Duties, 'held' | 'isFirst' | 'sharers'>
   clock: Clock
   random: () => number
   log: Log
@@ -46,6 +50,8 @@ export class Courier implements PerInstance {
   readonly #running = new Map<string, Promise<void>>()
   /** Everything that has not ended, by instance and subscriber, oldest first. */
   readonly #open = new Map<string, Map<string, Delivery>>()
+  /** The deleted instances whose deliveries this node has taken up. */
+  readonly #deleted = new Set<InstanceName>()
   readonly #abort = new AbortController()
   #isStarted = false
   #stopped = false
@@ -65,18 +71,28 @@ export class Courier implements PerInstance {
    * subscriber may react to an event with a request.
    */
   async start(): Promise<void> {
+    const { deliveries, duties } = this.#deps
     this.#isStarted = true
-    this.add(await this.#deps.deliveries.pending())
+    this.add(await deliveries.pending(heldRows(duties)))
   }
 
   /** An instance that is taken before the start needs no read of its own. */
   async take(instance: InstanceName): Promise<void> {
+    this.#deleted.delete(instance)
     if (this.#isStarted) this.add(await this.#deps.deliveries.pendingOf(instance))
   }
 
-  /** Takes up the deliveries of deleted instances: their subscribers still receive the events before the deletion. */
+  /**
+   * Takes up the deliveries of deleted instances: their subscribers still receive the events before the deletion. The first node
+   * does that; a node that is not the first any more drops them.
+   */
   async takeDeleted(): Promise<void> {
-    this.add(await this.#deps.deliveries.pendingOfDeleted())
+    const { deliveries, duties } = this.#deps
+    if (!duties.isFirst()) for (const instance of this.#deleted) this.leave(instance)
+    const found = duties.isFirst() ? await deliveries.pendingOfDeleted() : []
+    this.#deleted.clear()
+    for (const { instance } of found) this.#deleted.add(instance)
+    this.add(found)
   }
 
   /** Drops the deliveries that wait. An attempt in flight ends by itself; its result is stored. */
@@ -160,8 +176,10 @@ export class Courier implements PerInstance {
   }
 
   #hasRoom({ inFlight, host }: Queue): boolean {
+    const { duties } = this.#deps
     const atHost = this.#hosts.get(host) ?? 0
-    return !this.#stopped && inFlight < perSubscriber && atHost < perHost && this.#running.size < inAll
+    const isFree = inFlight < shareOf(perSubscriber, duties) && atHost < shareOf(perHost, duties)
+    return !this.#stopped && isFree && this.#running.size < inAll
   }
 
   #count(queue: Queue, change: 1 | -1): void {

@@ -4,11 +4,17 @@
 
 import type { Delivery } from '../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../core/ids.ts'
+import { heldRows } from '../core/nodes/duties.ts'
+import type { Duties, RowScope } from '../core/nodes/duties.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 
-type Deps = { deliveries: Pick<DeliveryStore, 'exhaustedSince'>; clock: Pick<Clock, 'now'> }
+type Deps = {
+  deliveries: Pick<DeliveryStore, 'exhaustedSince'>
+  duties: Pick<Duties, 'held'>
+  clock: Pick<Clock, 'now'>
+}
 
 const shownMs = 24 * 3_600_000
 /** Enough for an operator to see that something is wrong. */
@@ -21,22 +27,29 @@ export class ExhaustedDeliveries implements PerInstance {
   readonly #ended = new Map<string, Ended>()
   /** The subscribers of a deleted instance are still told, but no operator can send such an event again. */
   readonly #live = new Set<InstanceName>()
+  #isLoaded = false
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Reads those of the previous process. The instances must be taken before. */
+  /** Reads those of the previous process, with one read for all instances that were taken before. */
   async load(): Promise<void> {
+    this.#isLoaded = true
+    await this.#read(heldRows(this.#deps.duties))
+  }
+
+  async #read(scope: RowScope): Promise<void> {
     const { deliveries, clock } = this.#deps
-    const found = await deliveries.exhaustedSince(clock.now() - shownMs, maxShown)
+    const found = await deliveries.exhaustedSince(clock.now() - shownMs, maxShown, scope)
     for (const { id, instance, finishedAt } of found) {
       if (this.#live.has(instance)) this.#ended.set(id, { instance, endedAt: finishedAt })
     }
   }
 
-  take(instance: InstanceName): void {
+  async take(instance: InstanceName): Promise<void> {
     this.#live.add(instance)
+    if (this.#isLoaded) await this.#read({ held: [instance], withDeleted: false })
   }
 
   leave(instance: InstanceName): void {

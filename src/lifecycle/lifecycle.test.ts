@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { allDuties } from '../../test/harness/duties.ts'
 import { silentLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { Announcer } from './announcer.ts'
@@ -10,8 +11,8 @@ test('redelivering under the name of another instance leaves the exhausted deliv
   const clock = new ManualClock()
   const none = () => Promise.resolve([])
   const missing = () => Promise.resolve(undefined)
-  const exhausted = new ExhaustedDeliveries({ deliveries: { exhaustedSince: none }, clock })
-  exhausted.take('a')
+  const exhausted = new ExhaustedDeliveries({ deliveries: { exhaustedSince: none }, duties: allDuties, clock })
+  await exhausted.take('a')
   exhausted.add({ id: 'd1', instance: 'a', expiresAt: null })
   const lifecycle = new Lifecycle({
     announcer: new Announcer({ version: '1', clock }),

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { FileRef, SealedEvent } from '../core/message.ts'
 import { NotHeldError } from '../core/nodes/hold.ts'
+import type { Duties } from '../core/nodes/duties.ts'
 import type { Hold, HoldOf, NodeHold } from '../core/nodes/hold.ts'
 import { proxyHost } from '../core/network-proxy.ts'
 import type {
@@ -59,8 +60,10 @@ type Deps = {
   holdOf: HoldOf
   /** For sessions that no record names any more. */
   nodeHold: () => NodeHold
-  /** No new id of a row sorts before this time. */
-  idFloorMs?: () => number
+  /** Without it, this node is the first one. */
+  duties?: Pick<Duties, 'isFirst'>
+  /** The time of new ids of rows. */
+  idClock?: Pick<Clock, 'now'>
   clock: Clock
   log: Log
   settings: NetworkSettings
@@ -102,12 +105,12 @@ export class WhatsappNetwork implements Network {
   constructor(deps: Deps) {
     applyLibraryPatches()
     this.#deps = deps
-    this.#nextId = createRowIds(deps.clock, deps.idFloorMs)
+    this.#nextId = createRowIds(deps.idClock ?? deps.clock)
     this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
     this.#page = this.#createPage()
-    const { versions: store, settings, clock, log } = deps
-    this.version = new ClientVersion({ pinned: settings.version, page: this.#page, store, clock, log })
+    const { versions: store, settings, duties = { isFirst: () => true }, clock, log } = deps
+    this.version = new ClientVersion({ pinned: settings.version, page: this.#page, store, duties, clock, log })
     this.#faultIsolation = isolateFaults()
   }
 

@@ -31,7 +31,7 @@ for (const engine of engines) {
       await opened.database.write(opened.database.query.insertInto('instances').values(sampleInstanceColumns('a')))
       await store.insert([sample('1'), sample('2', { instance: 'gone' })])
       assert.deepEqual(await store.pendingOf('a'), [sample('1')])
-      assert.deepEqual(await store.pending(), [sample('1'), sample('2', { instance: 'gone' })])
+      assert.deepEqual(await store.pending('all'), [sample('1'), sample('2', { instance: 'gone' })])
       assert.deepEqual(await store.pendingOfDeleted(), [sample('2', { instance: 'gone' })])
     })
 
@@ -72,12 +72,12 @@ for (const engine of engines) {
       await store.record('5', exhausted, 200)
       await store.record('6', exhausted, 300)
       await store.record('7', { ...again, status: 'dropped' }, 400)
-      assert.deepEqual(await store.exhaustedSince(100, 10), [
+      assert.deepEqual(await store.exhaustedSince(100, 10, 'all'), [
         { id: '5', instance: 'a', finishedAt: 200 },
         { id: '2', instance: 'a', finishedAt: 300 },
         { id: '7', instance: 'a', finishedAt: 400 },
       ])
-      assert.equal((await store.exhaustedSince(100, 1)).length, 1)
+      assert.equal((await store.exhaustedSince(100, 1, 'all')).length, 1)
     })
 
     test('an instance sees its own newest deliveries, up to the limit', async () => {
@@ -130,7 +130,7 @@ test('the read of a start finds the waiting deliveries by their status, without 
     return read(query, opens)
   }
   const store = new DeliveryStore(database)
-  await store.pending()
+  await store.pending('all')
   await store.pendingOfDeleted()
   using file = new DatabaseSync(location.path)
   for (const statement of asked) {

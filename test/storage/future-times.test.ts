@@ -196,6 +196,29 @@ for (const engine of engines) {
       )
     })
 
+    test('a node whose clock went back corrects only the times of its own instances', async () => {
+      await using stage = await setUp()
+      const { database, epoch } = stage
+      for (const instance of ['a', 'b']) {
+        const columns = { ...sampleInstanceColumns(instance), created_at: now + 3_600_000 }
+        const last = { instance, in_at: now + 3_600_000, out_at: null }
+        await database.write(
+          database.query.insertInto('instances').values(columns),
+          database.query.insertInto('last_messages').values(last),
+        )
+      }
+      await correctFutureTimes(database, nodeHold(epoch), now, { held: ['a'], withDeleted: false })
+      const created = await database.read(database.query.selectFrom('instances').select('created_at').orderBy('name'))
+      const seen = await database.read(database.query.selectFrom('last_messages').select('in_at').orderBy('instance'))
+      assert.deepEqual(
+        [created.map(({ created_at }) => created_at), seen.map(({ in_at }) => in_at)],
+        [
+          [now, now + 3_600_000],
+          [now, now + 3_600_000],
+        ],
+      )
+    })
+
     test('a process that lost the lease corrects nothing', async () => {
       await using stage = await setUp()
       await assert.rejects(correctFutureTimes(stage.database, nodeHold(stage.epoch + 1), now), {

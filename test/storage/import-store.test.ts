@@ -98,10 +98,10 @@ for (const engine of engines) {
       for (const chat of ['placed', 'done']) await imports.setPlace('shop', { jobId: id, chat }, place)
       await imports.end('shop', { jobId: id, chat: 'done' }, { outcome: 'imported', counts }, [])
     }
-    assert.deepEqual(await imports.abandoned(), [])
+    assert.deepEqual(await imports.abandoned('all'), [])
     const { progress, error, result } = sampleJob('job')
     await jobs.end({ id: 'job', instance: 'shop' }, { status: 'cancelled', endedAt: 2000, progress, error, result })
-    const abandoned = await imports.abandoned()
+    const abandoned = await imports.abandoned('all')
     assert.deepEqual(
       abandoned.map(({ jobId, chat, instance }) => ({ jobId, chat, instance })),
       [{ jobId: 'job', chat: 'placed', instance: 'shop' }],
@@ -109,9 +109,9 @@ for (const engine of engines) {
     // The running job goes on in the same conversation.
     const same = { destination: 'd', conversationId: 3, target: 'open' } as const
     await imports.setPlace('shop', { jobId: 'running', chat: 'placed' }, same)
-    assert.deepEqual(await imports.abandoned(), [])
+    assert.deepEqual(await imports.abandoned('all'), [])
     await imports.end('shop', { jobId: 'running', chat: 'placed' }, { outcome: 'imported', counts }, [])
-    assert.equal((await imports.abandoned()).length, 1)
+    assert.equal((await imports.abandoned('all')).length, 1)
   })
 
   test(`a message is live unless the import under way posted it, on ${engine}`, async () => {

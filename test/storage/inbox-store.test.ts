@@ -193,7 +193,7 @@ for (const engine of engines) {
       assert.deepEqual(await inbox.pendingIds('a', { after: '', newest: '~' }, 9), [])
       assert.deepEqual(await inbox.counts('a'), { pending: 0, parked: 0 })
       assert.deepEqual(
-        (await inbox.lateFiles('', 9)).map(({ id }) => id),
+        (await inbox.lateFiles('', 9, 'all')).map(({ id }) => id),
         ['01'],
       )
     })

@@ -3,8 +3,9 @@ import { describe, test } from 'node:test'
 import { createRowIds } from '../../src/lib/row-ids.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
-import { findIdFloor } from '../../src/storage/stores/newest-ids.ts'
+import { IdClock } from '../../src/storage/stores/newest-ids.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { allDuties, dutiesOf } from '../harness/duties.ts'
 import { sampleOutboxRow } from '../harness/samples.ts'
 import { holdOf, nodeHold } from '../harness/holds.ts'
 
@@ -16,7 +17,9 @@ for (const engine of engines) {
     test('new ids sort after the ids that a clock an hour ahead made', async () => {
       await using opened = await newDatabase(engine)
       const { database } = opened
-      assert.equal(await findIdFloor(database), 0)
+      const clock = new IdClock({ database, duties: dutiesOf(['shop']), now: () => now })
+      await clock.follow()
+      assert.equal(clock.now(), now)
       const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
       const outbox = new OutboxStore(
         database,
@@ -25,8 +28,11 @@ for (const engine of engines) {
       )
       const stored = [now - hour, now + hour].map((at) => createRowIds({ now: () => at })())
       for (const id of stored) await outbox.enqueue(sampleOutboxRow(id), null)
-      const floor = await findIdFloor(database)
-      const ids = [...stored, createRowIds({ now: () => now }, () => floor)()]
+      const alone = new IdClock({ database, duties: allDuties, now: () => now })
+      await alone.take()
+      assert.equal(alone.now(), now, 'no other process has made ids since the start')
+      await clock.take()
+      const ids = [...stored, createRowIds(clock)()]
       assert.deepEqual(ids, [...ids].sort())
     })
   })

@@ -66,7 +66,8 @@ for (const engine of engines) {
       await outbox.enqueue(sampleRow('d', { chatId: 'drop', instance: 'market' }), null)
       const keep = { id: 'keep', phone: '55', lid: '99', pushName: null, savedName: null, formerPhones: [] }
       await new PeopleStore(database).merge(holdOf('shop', lease.epoch), keep, { id: 'drop', phone: null })
-      const chats = (await outbox.live()).map(({ id, chatId }) => `${id} ${chatId}`)
+      const rows = [...(await outbox.live('shop')), ...(await outbox.live('market'))]
+      const chats = rows.map(({ id, chatId }) => `${id} ${chatId}`)
       assert.deepEqual(chats, ['a keep', 'b keep', 'c other', 'd drop'])
     })
 

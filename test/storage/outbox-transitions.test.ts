@@ -33,6 +33,7 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'OutboxStore.moveRows': [],
   'OutboxStore.countWaiting': [],
   'OutboxStore.countPending': [],
+  'OutboxStore.liveOfDeleted': [],
   'OutboxStore.totals': [],
   'OutboxTransitions.recover': ['recover'],
   'OutboxTransitions.claim': ['claim'],
@@ -125,7 +126,7 @@ const moves: Record<Exclude<OutboxTransition, keyof typeof creations>, Move> = {
   noteAnswer: ({ shown }, { id }) => shown.noteAnswers([id]),
   noteFailure: ({ shown }, { id }) => shown.noteFailure('shop', id, now),
   planLook: ({ shown }, { id }) => shown.planLook('shop', id, now),
-  planUnsure: ({ shown }) => shown.planUnsure({ after: 0, before: now }, now),
+  planUnsure: ({ shown }) => shown.planUnsure({ after: 0, before: now }, now, 'all'),
   lookAgain: ({ outbox }, { id, messageId }) =>
     outbox.enqueue(newRow(`${id} again`, messageId ?? 0), callback(messageId ?? 0)),
   ask: ({ shown }, { id }) => shown.ask('shop', id, { at: now, until: now + 2 }),

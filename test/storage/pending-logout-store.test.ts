@@ -34,6 +34,24 @@ for (const engine of engines) {
       assert.deepEqual(await new PendingLogoutStore(opened.database).list(), asked.toReversed())
     })
 
+    test('belong to their instance, or to the first node when it was deleted, also when its name is used again', async () => {
+      await using opened = await newDatabase(engine)
+      assert.equal(await new LeaseStore(opened.database).acquire('test', 60_000), 1)
+      const instances = new InstanceStore(opened.database)
+      const logouts = new PendingLogoutStore(opened.database)
+      const found = async () =>
+        (await Promise.all([logouts.listOf('a'), logouts.listOf('b'), logouts.listOfDeleted()])).map((rows) =>
+          rows.map(({ sessionId }) => sessionId),
+        )
+      await instances.insert(holdOf('a'), sampleInstance('a', { createdAt: 5 }), sampleAudit())
+      await instances.update(holdOf('a'), {}, { logouts: [logout] })
+      assert.deepEqual(await found(), [['s'], [], []])
+      await instances.remove(holdOf('a'), null, sampleAudit())
+      assert.deepEqual(await found(), [[], [], ['s']])
+      await instances.insert(holdOf('a'), sampleInstance('a', { createdAt: 20 }), sampleAudit())
+      assert.deepEqual(await found(), [[], [], ['s']])
+    })
+
     test('are removed together with an audit entry, by the owner of the accounts only', async () => {
       await using opened = await newDatabase(engine)
       assert.equal(await new LeaseStore(opened.database).acquire('test', 60_000), 1)

@@ -28,7 +28,7 @@ for (const engine of engines) {
       await store.claim({ instance, callId }, caller, at)
       await store.confirm({ instance, callId }, { at, textOnceInMs: hour })
     }
-    const due = async () => (await store.dueTexts(100)).map(({ callId }) => callId)
+    const due = async () => (await store.dueTexts(100, 'all')).map(({ callId }) => callId)
     const owned = stack.move()
     return { database, epoch, store, reject, due, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }

@@ -42,7 +42,7 @@ for (const engine of engines) {
     })
     const first = new FirstCallbackStore(database, () => nodeHold(epoch))
     const stored = async (id: string): Promise<OutboxRow> => (await outbox.find(id)) ?? assert.fail(`no row ${id}`)
-    const dueIds = async (now: number) => (await shown.due(now, 10)).map(({ id }) => id)
+    const dueIds = async (now: number) => (await shown.due(now, 10, 'all')).map(({ id }) => id)
     const owned = stack.move()
     return {
       ...{ outbox, transitions, shown, first, stored, dueIds, lost, hooks },
@@ -65,7 +65,7 @@ for (const engine of engines) {
       await outbox.enqueue(sampleRow('without a message', { messageId: null }), null)
       await shown.noteAnswers(ids)
       assert.deepEqual([(await stored('r0')).shown, (await stored('r1199')).shown], ['sent', 'sent'])
-      await shown.planUnsure({ after: 0, before: 5000 }, 12_000)
+      await shown.planUnsure({ after: 0, before: 5000 }, 12_000, 'all')
       assert.deepEqual([await dueIds(11_999), await dueIds(12_000)], [[], ['unanswered']])
     })
 
@@ -98,7 +98,7 @@ for (const engine of engines) {
           hooks.beforeWrite = () => undefined
           void shown.planLook('shop', 'a', 40_000)
         }
-        await shown.planUnsure({ after: 0, before: 5000 }, 12_000)
+        await shown.planUnsure({ after: 0, before: 5000 }, 12_000, 'all')
         assert.equal((await stored('a')).lookAt, 40_000)
       })
     }
@@ -136,7 +136,7 @@ for (const engine of engines) {
       const { outbox, shown, stored, dueIds } = stage
       for (const id of ['a', 'b', 'c']) await outbox.enqueue(sampleRow(id), null)
       for (const id of ['a', 'b', 'c']) await shown.planLook('shop', id, 2000)
-      const due = (await shown.due(5000, 10)).filter(({ id }) => id !== 'c')
+      const due = (await shown.due(5000, 10, 'all')).filter(({ id }) => id !== 'c')
       await shown.planLook('shop', 'b', (await stored('b')).lookAt ?? 0)
       await shown.endLooks(due)
       await shown.endLooks([])

@@ -10,6 +10,7 @@ import type { Holds } from '../../core/nodes/hold.ts'
 import { HelpdeskAttempts } from '../../jobs/helpdesk-attempts.ts'
 import type { HelpdeskPace } from '../../jobs/helpdesk-pace.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import type { Database } from '../../storage/database.ts'
 import { AdoptedMessageStore } from '../../storage/stores/messages/adopted-message-store.ts'
@@ -23,7 +24,7 @@ type Inbound = Pick<InboundSet, 'people' | 'conversations' | 'destinations'>
 type Parts = {
   database: Database
   holds: Holds
-  idFloorMs: () => number
+  idClock: Pick<Clock, 'now'>
   inbound: Inbound
   settingsOf: SettingsOf
   pace: HelpdeskPace
@@ -31,11 +32,11 @@ type Parts = {
 
 /** The runner of the jobs of the type `adopt`. */
 export function createAdoptRun({ config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>, parts: Parts): AdoptRun {
-  const { database, holds, idFloorMs, settingsOf, pace } = parts
+  const { database, holds, idClock, settingsOf, pace } = parts
   const { people, conversations, destinations } = parts.inbound
   const questions = new HelpdeskQuestions({ pace, attempts: new HelpdeskAttempts({ destinations, clock, log }) })
   const messages = new MessageAdoption({
-    ...{ ...holds, clock, rememberedMs: config.inbound.messageMapTtl, newId: createRowIds(clock, idFloorMs) },
+    ...{ ...holds, clock, rememberedMs: config.inbound.messageMapTtl, newId: createRowIds(idClock) },
     map: new MessageMapStore(database),
     store: new AdoptedMessageStore(database),
   })

@@ -7,6 +7,8 @@ import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
 import type { DirectAnswer } from '../../bridge/outbound/accept/send-answer.ts'
 import type { DirectMessages } from '../../bridge/outbound/direct/direct-messages.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
+import { heldRows } from '../../core/nodes/duties.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import type { Holds } from '../../core/nodes/hold.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
@@ -19,6 +21,7 @@ type Parts = {
   settingsOf: SettingsOf
   database: Database
   holds: Holds
+  duties: Duties
   instances: Pick<InstanceRegistry, 'find'>
   metrics: Pick<Metrics, 'callRejections'>
   /** Created after this room. */
@@ -29,7 +32,7 @@ const textsMs = 5000
 const pruneMs = 3_600_000
 
 export function createCalls({ config, clock, log, stack }: Base, parts: Parts) {
-  const { settingsOf, database, holds, instances, metrics, direct } = parts
+  const { settingsOf, database, holds, duties, instances, metrics, direct } = parts
   const store = new RejectedCallStore(database, holds.holdOf, holds.nodeHold)
   const text = config.inbound.rejectCallsText.trim()
   const texts = new CallTexts({
@@ -40,7 +43,7 @@ export function createCalls({ config, clock, log, stack }: Base, parts: Parts) {
     clock,
     log,
   })
-  const giving = new Ticker({ name: 'call-texts', everyMs: textsMs, work: () => texts.run(), clock, log })
+  const giving = new Ticker({ name: 'call-texts', everyMs: textsMs, work: () => texts.run(heldRows(duties)), clock, log })
   const rejections = stack.use(
     new CallRejections({
       store,

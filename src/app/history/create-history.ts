@@ -9,6 +9,7 @@ import type { People } from '../../bridge/people/people.ts'
 import { HistoryImports } from '../../history/requests/history-imports.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Ticker } from '../../lib/ticker.ts'
 import type { Database } from '../../storage/database.ts'
 import { HistoryStore } from '../../storage/stores/history/history-store.ts'
@@ -20,7 +21,7 @@ type Parts = {
   settingsOf: SettingsOf
   database: Database
   holds: Holds
-  idFloorMs: () => number
+  idClock: Pick<Clock, 'now'>
   instances: Pick<InstanceRegistry, 'find'>
   people: People
   jobs: Jobs

@@ -8,6 +8,8 @@ import type { People } from '../../bridge/people/people.ts'
 import type { SettingsOf } from '../../core/chosen-settings.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
+import { heldRows } from '../../core/nodes/duties.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import type { Holds } from '../../core/nodes/hold.ts'
 import { AbandonedImports } from '../../history/import/abandoned-imports.ts'
 import { PhoneQuestions } from '../../history/import/ask-phone.ts'
@@ -36,6 +38,7 @@ export type ImportParts = {
   settingsOf: SettingsOf
   database: Database
   holds: Holds
+  duties: Duties
   people: People
   contexts: EventContexts
   opener: ConversationOpener
@@ -56,7 +59,7 @@ export type ImportParts = {
 const abandonedMs = 10_000
 
 export function createImport({ config, clock, log }: Pick<Base, 'config' | 'clock' | 'log'>, parts: ImportParts) {
-  const { database, holds, people, contexts, destinations, lateCommitMs, count } = parts
+  const { database, holds, duties, people, contexts, destinations, lateCommitMs, count } = parts
   const stores = createStores(parts)
   const { history, bridged, imports, marks } = stores
   const pace = new ImportPace({ clock, ratePerSec: config.history.ratePerSec, isBusy: parts.isBusy })
@@ -80,7 +83,7 @@ export function createImport({ config, clock, log }: Pick<Base, 'config' | 'cloc
   const abandoned = new AbandonedImports({
     ...{ contexts, imports, jobs, ending, destinations, clock, log, lateCommitMs },
   })
-  const work = () => abandoned.tidyUp()
+  const work = () => abandoned.tidyUp(heldRows(duties))
   return { runner, workers: [new Ticker({ name: 'abandoned-imports', everyMs: abandonedMs, work, clock, log })] }
 }
 

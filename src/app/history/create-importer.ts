@@ -6,6 +6,7 @@ import type { HelpdeskDatabase } from '../../core/helpdesk/helpdesk-database.ts'
 import { historyDisabledSentence } from '../../core/history/history-disabled.ts'
 import type { HistoryJob } from '../../core/jobs/job.ts'
 import type { JobRunner } from '../../core/jobs/job-runner.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import type { Holds } from '../../core/nodes/hold.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { JobRunners } from '../../jobs/job-runners.ts'
@@ -23,6 +24,7 @@ type Parts = {
   settingsOf: SettingsOf
   database: Database
   holds: Holds
+  duties: Duties
   instances: Pick<InstanceRegistry, 'find'>
   inbound: Pick<InboundSet, 'people' | 'contexts' | 'opener' | 'destinations' | 'posting'>
   downstream: Downstream
@@ -48,7 +50,7 @@ export function createImporter(base: Base, parts: Parts): Importer {
     contactOf: (spec, target) => opener.contactOf(spec, target),
   })
   const importing = createImport(base, {
-    ...{ ...shared, opener, destinations, poster, notes },
+    ...{ ...shared, duties: parts.duties, opener, destinations, poster, notes },
     sessionOf: (instance) => instances.find(instance)?.openSession,
     pairedAtOf: (instance) => instances.find(instance)?.record.pairedAt ?? null,
     isBusy: (destination) => posting.poster.isBusy(destination),

@@ -9,6 +9,7 @@ import { HistoryPruner } from '../../history/kept/history-pruner.ts'
 import { KeptHistory } from '../../history/kept/kept-history.ts'
 import { PairingImport } from '../../history/kept/pairing-import.ts'
 import type { PairingJobs } from '../../history/kept/pairing-import.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import { firstSweepMs, Ticker } from '../../lib/ticker.ts'
 import type { Database } from '../../storage/database.ts'
@@ -20,7 +21,7 @@ type Parts = {
   settingsOf: SettingsOf
   database: Database
   holds: Holds
-  idFloorMs: () => number
+  idClock: Pick<Clock, 'now'>
   people: People
   jobs: PairingJobs
   /** For how many days the instance imports its history when it is linked; null when it does not. */
@@ -30,7 +31,7 @@ type Parts = {
 const pruneMs = 3_600_000
 
 export function createKept({ config, clock, log }: Base, parts: Parts) {
-  const { settingsOf, database, holds, idFloorMs, people, jobs, daysOf } = parts
+  const { settingsOf, database, holds, idClock, people, jobs, daysOf } = parts
   const store = new HistoryStore(database)
   const pairing = new PairingImport({ jobs, daysOf, clock })
   const kept = new KeptHistory({
@@ -40,7 +41,7 @@ export function createKept({ config, clock, log }: Base, parts: Parts) {
     pairing,
     isIgnored: createIgnoredChats(settingsOf),
     ...holds,
-    newId: createRowIds(clock, idFloorMs),
+    newId: createRowIds(idClock),
     clock,
   })
   const pruner = new HistoryPruner({ store: new HistoryRemoval(database), ...holds, clock })

@@ -13,6 +13,7 @@ import { EarlierMessages } from '../../bridge/inbound/earlier-messages.ts'
 import { EventContent } from '../../bridge/inbound/event-content.ts'
 import { EventDelivery } from '../../bridge/inbound/event-delivery.ts'
 import { ExactlyOncePoster } from '../../bridge/posting/exactly-once-poster.ts'
+import { PostLimits } from '../../bridge/posting/post-limits.ts'
 import { FileFetcher } from '../../bridge/inbound/files/file-fetcher.ts'
 import { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import { createIgnoredChats } from '../../bridge/inbound/ignored-chats.ts'
@@ -50,6 +51,7 @@ export function createEventDelivery(parts: InboundParts, own: DeliveryParts) {
   })
   const poster = new ExactlyOncePoster({
     map,
+    limits: new PostLimits(parts.duties),
     gate: conversations.gate,
     ...holds,
     newId,

@@ -1,6 +1,7 @@
 // Creates the parts that take received messages to the helpdesk.
 
 import type { InstanceName } from '../../core/ids.ts'
+import { heldRows } from '../../core/nodes/duties.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { AwaitedCallbacks } from '../../bridge/conversations/awaited-callbacks.ts'
 import { ContactJoin } from '../../bridge/conversations/contact-join.ts'
@@ -75,7 +76,7 @@ const pruneMs = 3_600_000
 
 export function createInbound(parts: InboundParts): InboundSet {
   const { clock, log, metrics, usage, holds } = parts
-  const newId = createRowIds(clock, parts.idFloorMs)
+  const newId = createRowIds(parts.idClock ?? clock)
   const stores = createStores(parts.database)
   const ownerTagOf = (instance: InstanceName) => recordOf(parts, instance)?.ownerTag ?? ''
   const inboundMetrics = new InboundMetrics({ metrics, usage, ownerTagOf })
@@ -176,11 +177,11 @@ function createConversations(
   return { contexts, directory, names, opener, gate, join }
 }
 
-function createHeaderHistory({ config, clock, holds }: InboundParts, stores: InboundStores): HeaderHistory {
+function createHeaderHistory({ config, clock, holds, duties }: InboundParts, stores: InboundStores): HeaderHistory {
   const { retroactivePersist, retroactiveTtl, retroactiveCap } = config.sync
   const limits = { ttlMs: retroactiveTtl, perSender: retroactiveCap }
   if (!retroactivePersist) return new RememberedHeaders({ limits, clock })
-  return new StoredHeaderHistory({ store: stores.headers, limits, ...holds, clock })
+  return new StoredHeaderHistory({ store: stores.headers, limits, ...holds, duties, clock })
 }
 
 function createPruner({ config, clock, holds }: InboundParts, { inbox, map }: InboundStores): MessagePruner {
@@ -188,7 +189,7 @@ function createPruner({ config, clock, holds }: InboundParts, { inbox, map }: In
 }
 
 function createWorkers(
-  { clock, log }: InboundParts,
+  { duties, clock, log }: InboundParts,
   lateFiles: LateFiles,
   pruner: MessagePruner,
   awaited: AwaitedCallbacks,
@@ -199,7 +200,7 @@ function createWorkers(
   }
   return [
     new Ticker({ name: 'awaited-callbacks', everyMs: awaitedMs, work: lookAtPosts, clock, log }),
-    new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => lateFiles.run(), clock, log }),
+    new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => lateFiles.run(heldRows(duties)), clock, log }),
     new Ticker({
       name: 'message-map-prune',
       everyMs: pruneMs,

@@ -10,6 +10,7 @@ import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Traces } from '../../core/trace/traces.ts'
 import type { Network } from '../../core/network.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import type { Holds } from '../../core/nodes/hold.ts'
 import type { Config } from '../../config/config.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
@@ -33,8 +34,9 @@ export type InboundParts = {
   log: Log
   database: Database
   holds: Holds
-  /** No new id of a row sorts before this time. */
-  idFloorMs?: () => number
+  duties: Duties
+  /** The time of new ids of rows. */
+  idClock?: Pick<Clock, 'now'>
   instances: Pick<InstanceRegistry, 'find' | 'list'>
   network: Pick<Network, 'download' | 'unseal'>
   downstream: Downstream

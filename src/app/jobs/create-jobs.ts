@@ -9,6 +9,7 @@ import { cancelJob } from '../../jobs/cancel-job.ts'
 import { HelpdeskPace } from '../../jobs/helpdesk-pace.ts'
 import type { JobRunners } from '../../jobs/job-runners.ts'
 import { Jobs } from '../../jobs/jobs.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import { firstSweepMs, Ticker } from '../../lib/ticker.ts'
 import type { Database } from '../../storage/database.ts'
@@ -18,7 +19,7 @@ import type { Base } from '../base.ts'
 type Parts = {
   database: Database
   holds: Holds
-  idFloorMs: () => number
+  idClock: Pick<Clock, 'now'>
   runners: JobRunners
   ownerTagOf: (instance: InstanceName) => string
   live: Pick<LiveChanges, 'jobChanged'>
@@ -32,12 +33,12 @@ const keepJobsMs = 86_400_000
 const requestsPerSec = 5
 
 export function createJobs({ clock, log, stack }: Base, parts: Parts) {
-  const { database, holds, idFloorMs, runners, ownerTagOf, live } = parts
+  const { database, holds, idClock, runners, ownerTagOf, live } = parts
   const store = new JobStore(database, holds.holdOf, holds.nodeHold)
   const onChanged = (job: Job) => {
     live.jobChanged(job)
   }
-  const jobs = stack.use(new Jobs({ store, runners, clock, log, onChanged, newId: createRowIds(clock, idFloorMs) }))
+  const jobs = stack.use(new Jobs({ store, runners, clock, log, onChanged, newId: createRowIds(idClock) }))
   const work = () => store.prune(clock.now() - keepJobsMs)
   return {
     jobs,

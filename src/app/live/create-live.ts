@@ -11,6 +11,7 @@ import { toOverviewRow } from '../../http/routes/observe/overview-row.ts'
 import type { RowDeps } from '../../http/routes/observe/overview-row.ts'
 import { toTimestamp } from '../../http/schemas.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { listenToWarnings } from '../../lib/log.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import { firstSweepMs, Ticker } from '../../lib/ticker.ts'
@@ -72,12 +73,12 @@ export function hearOtherNodes(
   hub.connect(new OtherNodes({ peersNow, open, epochOf, hub, clock, log }))
 }
 
-type Stored = { database: Database; holds: Holds; idFloorMs: () => number }
+type Stored = { database: Database; holds: Holds; idClock: Pick<Clock, 'now'> }
 
 export type LiveRecords = ReturnType<typeof createLiveRecords>
 
-export function createLiveRecords({ clock, log, stack }: Base, { database, holds, idFloorMs }: Stored) {
-  const newId = createRowIds(clock, idFloorMs)
+export function createLiveRecords({ clock, log, stack }: Base, { database, holds, idClock }: Stored) {
+  const newId = createRowIds(idClock)
   const states = new StateHistory({ store: new StateChangeStore(database, holds.nodeHold), newId, clock })
   const lastMessages = new LastMessages({ store: new LastMessageStore(database, holds.nodeHold), clock })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>

@@ -15,6 +15,7 @@ import type { LiveHub } from '../../live/live-hub.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Base } from '../base.ts'
+import type { AccountSet } from '../create-accounts.ts'
 import { hearOtherNodes } from '../live/create-live.ts'
 import type { InstanceSupply } from '../running-app.ts'
 import { countForwards, countStandIns } from './count-forwards.ts'
@@ -34,7 +35,7 @@ const drainMs = 60_000
 
 type Parts = {
   node: NodeParts
-  accounts: Parameters<typeof createHoldings>[1]['accounts'] & { instances: InstanceRegistry }
+  accounts: Pick<AccountSet, 'instances' | 'store' | 'network' | 'pendingLogouts'>
   isBusy: (instance: InstanceName) => boolean
   onSettings: () => void
   standIn: StandIn
@@ -110,7 +111,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     boot: async () => {
       held.rebalancer.start()
       held.holdings.begin()
-      await accounts.instances.resume()
+      await accounts.pendingLogouts.start()
     },
     giveAway: () => drain(membership),
     hasPeers: () => membership.nodes.length > 1,

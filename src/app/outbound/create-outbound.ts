@@ -6,6 +6,7 @@ import { editMessage } from '../../bridge/outbound/edit-message.ts'
 import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
 import { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import { heldRows } from '../../core/nodes/duties.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { RecentSends } from '../../guard/recent-sends.ts'
 import type { WebhookAnswer } from '../../http/webhook/webhook-reply.ts'
@@ -74,7 +75,6 @@ export function createOutbound(deps: OutboundDeps) {
     /** Health asks often, so the count comes from memory. */
     outboxPending: () => worker.counts().pending,
     pendingOf: (instance: InstanceName) => worker.countOf(instance),
-    failRowsOfDeletedInstances: () => worker.failRowsOfDeletedInstances(),
     /** From now on messages are queued for the next process. */
     pause(): void {
       accounts.pause()
@@ -103,7 +103,9 @@ export function createOutbound(deps: OutboundDeps) {
         () => {
           acceptor.leave(instance)
         },
-        () => restrictions.forget(instance),
+        () => {
+          restrictions.leave(instance)
+        },
       ])
     },
   }
@@ -122,11 +124,11 @@ function createRecentSends({ clock }: OutboundDeps, { stores, sending, accounts 
 }
 
 function createParts(deps: OutboundDeps) {
-  const { database, holds, clock, log, stack, metrics } = deps
+  const { database, holds, duties, clock, log, stack, metrics } = deps
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
-  const newId = createRowIds(clock, deps.idFloorMs)
-  const stores = createOutboundStores(database, holds, clock)
+  const newId = createRowIds(deps.idClock ?? clock)
+  const stores = createOutboundStores(database, holds, duties, clock)
   const accounts = new SendingAccounts(deps.accounts, deps.roster)
   const routes = createOutboundRoutes(deps.routing, accounts, deps.identities)
   const ownChanges = new OwnChanges({ clock })
@@ -138,9 +140,10 @@ function createParts(deps: OutboundDeps) {
   const workers = [
     every('outbox-drain', drainMs, async () => {
       await undecided.run()
-      await worker.drain()
+      await worker.drain(heldRows(duties))
+      if (duties.isFirst()) await worker.failRowsOfDeletedInstances()
     }),
-    every('outbox-expire', expireMs, () => worker.expire()),
+    every('outbox-expire', expireMs, () => worker.expire(heldRows(duties))),
     every('ban-risk', banRiskMs, () => {
       const watched = sending.banRisk.instances()
       sending.metrics.evaluate()

@@ -80,7 +80,7 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
 }
 
 function createShownWorker(
-  { settingsOf, downstream, clock, log }: OutboundDeps,
+  { settingsOf, downstream, duties, clock, log }: OutboundDeps,
   { stores, accounts, routes, ownChanges, startLooks }: Parts,
   { worker, given, isUndecided }: { worker: OutboxWorker; given: GivenAnswers; isUndecided: (id: RowId) => boolean },
 ): ShownWorker {
@@ -93,7 +93,7 @@ function createShownWorker(
   const isNeedless = ({ destination, messageId, lookAt }: DueLook) =>
     messageId !== null && ownChanges.areAnswered(destination, messageId, lookAt)
   const deciding = { isUndecided, isNeedless }
-  return new ShownWorker({ store: shown, answers: given, look, ...deciding, clock, log, start: startLooks })
+  return new ShownWorker({ store: shown, answers: given, look, duties, ...deciding, clock, log, start: startLooks })
 }
 
 function createLimits({ config, clock }: OutboundDeps, { accounts }: Parts): SendLimits {

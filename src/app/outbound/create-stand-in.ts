@@ -95,8 +95,8 @@ function createStores({ database, holds, clock }: OutboundDeps) {
 
 type Made = ReturnType<typeof createStores> & { recipients: Recipients; queue: OwnerQueue }
 
-function createRecipients({ database, holds, clock, idFloorMs }: OutboundDeps, { stores }: Parts): Recipients {
-  const newId = createRowIds(clock, idFloorMs)
+function createRecipients({ database, holds, clock, idClock = clock }: OutboundDeps, { stores }: Parts): Recipients {
+  const newId = createRowIds(idClock)
   const people = new UnownedPeople({ store: new PeopleStore(database), nodeHold: holds.nodeHold, newId })
   return new Recipients({ people, sent: stores.sent })
 }

@@ -15,6 +15,7 @@ import type { ConversationLabels } from '../../core/sync/labels.ts'
 import type { Traces } from '../../core/trace/traces.ts'
 import type { MembersQuestion } from '../../core/group-administration.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import type { Holds } from '../../core/nodes/hold.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import type { Usage } from '../../ledger/usage.ts'
@@ -29,8 +30,9 @@ export type OutboundDeps = {
   settingsOf: SettingsOf
   database: Database
   holds: Holds
-  /** No new id of a row sorts before this time. */
-  idFloorMs?: () => number
+  duties: Duties
+  /** The time of new ids of rows. */
+  idClock?: Pick<Clock, 'now'>
   people: People
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   choices: Pick<OfferedChoices, 'offered'>

@@ -1,6 +1,8 @@
 // The stores of outgoing messages.
 
 import type { Clock } from '../../lib/clock.ts'
+import { holdOfDeletedToo } from '../../core/nodes/duties.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import type { Holds } from '../../core/nodes/hold.ts'
 import type { Database } from '../../storage/database.ts'
 import { RestrictionStore } from '../../storage/stores/accounts/restriction-store.ts'
@@ -18,14 +20,15 @@ import { ShownStore } from '../../storage/stores/messages/shown-store.ts'
 
 export type OutboundStores = ReturnType<typeof createOutboundStores>
 
-export function createOutboundStores(database: Database, holds: Holds, clock: Clock) {
+export function createOutboundStores(database: Database, holds: Holds, duties: Duties, clock: Clock) {
+  const holdOf = holdOfDeletedToo(holds, duties)
   return {
     outbox: new OutboxStore(database, holds.holdOf, holds.nodeHold),
     requests: new RequestKeyStore(database, holds.nodeHold),
     journal: new JournalStore(database),
-    transitions: new OutboxTransitions(database, holds.holdOf),
-    retries: new RetryStore(database, holds.holdOf),
-    shown: new ShownStore(database, holds.holdOf),
+    transitions: new OutboxTransitions(database, holdOf),
+    retries: new RetryStore(database, holdOf),
+    shown: new ShownStore(database, holdOf),
     firstCallbacks: new FirstCallbackStore(database, holds.nodeHold),
     sent: new SentMessageStore(database, holds.holdOf),
     recentSends: new RecentSendStore(database),

@@ -14,7 +14,7 @@ import type { SyncParts } from './sync-parts.ts'
 const tickMs = 5000
 
 export function createTicks(parts: SyncParts, realtimeCounts: RealtimeCounts) {
-  const { config, clock, log, database, holds, instances, metrics, people, ownChanges, targetOf, traces } = parts
+  const { config, clock, log, database, holds, duties, instances, metrics, people, ownChanges, targetOf, traces } = parts
   const store = new TickStore(database, holds.holdOf)
   const counts = new TickCounts({
     counts: realtimeCounts,
@@ -25,7 +25,7 @@ export function createTicks(parts: SyncParts, realtimeCounts: RealtimeCounts) {
     startedAt: clock.now(),
   })
   const setter = new TickSetter({ store, targetOf, changes: ownChanges, counts, traces, clock, log })
-  const worker = new TickWorker({ store, setter, clock, log, start: () => void ticker.tick() })
+  const worker = new TickWorker({ store, setter, duties, clock, log, start: () => void ticker.tick() })
   const ticker = new Ticker({ name: 'ticks', everyMs: tickMs, work: () => worker.run(), clock, log })
   const intake = new ReceiptIntake({
     settings: config.sync,

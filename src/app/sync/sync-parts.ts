@@ -15,7 +15,7 @@ import type { InboundParts } from '../inbound/inbound-parts.ts'
 
 export type SyncParts = Pick<
   InboundParts,
-  | ('config' | 'settingsOf' | 'clock' | 'log' | 'database' | 'holds' | 'instances' | 'metrics')
+  | ('config' | 'settingsOf' | 'clock' | 'log' | 'database' | 'holds' | 'duties' | 'instances' | 'metrics')
   | ('downstream' | 'routing' | 'identities' | 'traces')
 > & {
   /** Ends what is created here. */

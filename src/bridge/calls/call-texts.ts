@@ -7,6 +7,8 @@ import { BridgeError } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { Chat } from '../../core/address.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import type { RowScope } from '../../core/nodes/duties.ts'
+import { NotHeldError, unlessLost } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { DueText, RejectedCallStore } from '../../storage/stores/messages/rejected-call-store.ts'
@@ -43,11 +45,11 @@ export class CallTexts {
   }
 
   /** Gives every due text to the outbox. What the outbox does not take now stays due, and no other text waits for it. */
-  async run(): Promise<void> {
+  async run(scope: RowScope): Promise<void> {
     let last: DueText | undefined
     do {
-      const due = await this.#deps.store.dueTexts(batch, last)
-      await Promise.all(due.map((text) => this.#settle(text)))
+      const due = await this.#deps.store.dueTexts(batch, scope, last)
+      await Promise.all(due.map((text) => unlessLost(this.#settle(text))))
       last = due.at(-1)
     } while (last)
   }
@@ -75,6 +77,7 @@ export class CallTexts {
       if (answer.kind === 'refused') return { dropped: answer.reason }
       return answer.kind === 'accepted' ? 'given' : 'later'
     } catch (err) {
+      if (err instanceof NotHeldError) throw err
       const code = err instanceof BridgeError ? err.code : undefined
       // The text was given to the outbox before, and the setting was changed since.
       if (code === 'SERVICE_KEY_REUSED') return 'given'

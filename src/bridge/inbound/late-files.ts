@@ -2,6 +2,7 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import type { MediaContent } from '../../core/message.ts'
+import type { RowScope } from '../../core/nodes/duties.ts'
 import { unlessLost } from '../../core/nodes/hold.ts'
 import type { HoldOf } from '../../core/nodes/hold.ts'
 import { doubledMs } from '../../lib/backoff.ts'
@@ -44,9 +45,9 @@ export class LateFiles {
   }
 
   /** Tries every file that is due. */
-  async run(): Promise<void> {
+  async run(scope: RowScope): Promise<void> {
     for (let after = ''; !this.#stopping.signal.aborted;) {
-      const rows = await this.#deps.inbox.lateFiles(after, pageSize)
+      const rows = await this.#deps.inbox.lateFiles(after, pageSize, scope)
       const due = Map.groupBy(
         rows.filter((row) => this.#isDue(row)),
         ({ instance }) => instance,

@@ -30,10 +30,11 @@ import type { MessageMapStore, Posting } from '../../storage/stores/messages/mes
 import type { MergeGate } from '../conversations/merge-gate.ts'
 import { messageOf } from './message-of-job.ts'
 import type { PostJob } from './post-job.ts'
-import { PostLimits } from './post-limits.ts'
+import type { PostLimits } from './post-limits.ts'
 
 type Deps = {
   map: MessageMapStore
+  limits: PostLimits
   gate: Pick<MergeGate, 'post'>
   holdOf: HoldOf
   newId: () => string
@@ -81,7 +82,6 @@ export class ExactlyOncePoster {
   readonly #deps: Deps
   /** The commits that are under way after a POST, with their instance. */
   readonly #completing = new Map<Promise<unknown>, InstanceName>()
-  readonly #limits = new PostLimits()
   /** The last post of each message until it is stored as posted or has failed. */
   readonly #underWay = new Map<string, Promise<unknown>>()
 
@@ -136,7 +136,7 @@ export class ExactlyOncePoster {
 
   /** Whether several live messages are being posted there at the moment. */
   isBusy(destination: DestinationKey): boolean {
-    return this.#limits.isBusy(destination)
+    return this.#deps.limits.isBusy(destination)
   }
 
   /** Resolves when every message of the instance that was posted before is stored as posted. */
@@ -185,7 +185,7 @@ export class ExactlyOncePoster {
     const { conversation, helpdesk, destination, message } = job
     const { origin } = new URL(destination.baseUrl)
     const where = { destination: destination.key, origin }
-    const leave = await this.#limits.enter(where, message.files.length > 0, signal, job.isPast)
+    const leave = await this.#deps.limits.enter(where, message.files.length > 0, signal, job.isPast)
     const began = clock.monotonic()
     try {
       const { id, flaw } = await helpdesk.post(conversation.id, messageOf(job, known))

@@ -1,7 +1,9 @@
 // Limits how many messages are posted to a helpdesk at the same time. Files have fewer places than there are connections to
-// the helpdesk, so texts get past uploads that are slow.
+// the helpdesk, so texts get past uploads that are slow. Nodes share the places.
 
 import type { DestinationKey } from '../../core/ids.ts'
+import { shareOf } from '../../core/nodes/duties.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
 import { Semaphore } from '../../lib/queues/semaphore.ts'
 
@@ -14,9 +16,14 @@ const pastUploadsPerOrigin = 4
 const busyPosts = 4
 
 export class PostLimits {
+  readonly #duties: Pick<Duties, 'sharers'>
   readonly #limits = new Map<string, Semaphore>()
   /** How many live messages are being posted or wait for a place. */
   readonly #live = new Map<DestinationKey, number>()
+
+  constructor(duties: Pick<Duties, 'sharers'>) {
+    this.#duties = duties
+  }
 
   /** Resolves to a function that frees the place. */
   async enter(where: Where, hasFiles: boolean, signal: AbortSignal, isPast = false): Promise<() => void> {
@@ -77,6 +84,6 @@ export class PostLimits {
   }
 
   #limitOf(key: string, places: number): Semaphore {
-    return getOrCreate(this.#limits, key, () => new Semaphore(places))
+    return getOrCreate(this.#limits, key, () => new Semaphore(() => shareOf(places, this.#duties)))
   }
 }

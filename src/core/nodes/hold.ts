@@ -9,7 +9,13 @@ export type NodeId = string
 export type NodeHold = Readonly<{ node: NodeId; epoch: number }>
 
 /** The right to write for one instance. Each change of its owner gives it a higher epoch. */
-export type Hold = Readonly<{ instance: InstanceName; node: NodeId; epoch: number }>
+export type Hold = Readonly<{
+  instance: InstanceName
+  node: NodeId
+  epoch: number
+  /** The right of the first node: the database refuses it while the instance exists. */
+  isDeleted?: true
+}>
 
 /** Throws `NotHeldError` when this node does not hold the instance. */
 export type HoldOf = (instance: InstanceName) => Hold

@@ -3,6 +3,8 @@
 import type { EventContexts } from '../../bridge/conversations/event-context.ts'
 import type { Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import type { RowScope } from '../../core/nodes/duties.ts'
+import { unlessLost } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ImportChat, ImportStore } from '../../storage/stores/history/import-store.ts'
@@ -38,11 +40,11 @@ export class AbandonedImports {
   }
 
   /** What fails now is tried again by the next call. */
-  async tidyUp(): Promise<void> {
+  async tidyUp(scope: RowScope): Promise<void> {
     const failed = new Set<string>()
-    for (const chat of await this.#deps.imports.abandoned()) {
+    for (const chat of await this.#deps.imports.abandoned(scope)) {
       try {
-        await this.#end(chat)
+        await unlessLost(this.#end(chat))
       } catch (err) {
         const key = `${chat.jobId}|${chat.chat}`
         failed.add(key)

@@ -1,23 +1,24 @@
 // Limits how many callers run at once; the others wait in order.
 
 export class Semaphore {
-  readonly #width: number
+  readonly #width: () => number
   readonly #waiting: (() => void)[] = []
   #inside = 0
 
-  constructor(width: number) {
-    this.#width = width
+  /** A width that changes counts when a caller comes and when one leaves. */
+  constructor(width: number | (() => number)) {
+    this.#width = typeof width === 'number' ? () => width : width
   }
 
   /** Whether the next caller has to wait. */
   get isFull(): boolean {
-    return this.#inside >= this.#width
+    return this.#inside >= this.#width()
   }
 
   /** Resolves to the function that makes room for the next caller; calling it twice does no harm. */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
-    if (this.#inside < this.#width) this.#inside++
+    if (!this.isFull) this.#inside++
     else if (!(await this.#turn(signal))) throw signal.reason
     let left = false
     const leave = () => {
@@ -30,11 +31,15 @@ export class Semaphore {
     throw signal.reason
   }
 
-  /** Gives the place to the next in line, so that a caller who comes now cannot take it. */
+  /** Gives the place to those who are next in line, so that a caller who comes now cannot take it. */
   #makeRoom(): void {
-    const next = this.#waiting.shift()
-    if (next) next()
-    else this.#inside--
+    this.#inside--
+    while (!this.isFull) {
+      const next = this.#waiting.shift()
+      if (!next) return
+      this.#inside++
+      next()
+    }
   }
 
   /** False when the signal aborted before there was a place. */

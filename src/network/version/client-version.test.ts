@@ -21,6 +21,7 @@ class Bench {
   questions = 0
   stored: StoredVersions | undefined
   isStorageAway = false
+  readonly duties = { isFirst: () => true }
   readonly version: ClientVersion
 
   constructor(pinned: string[] = []) {
@@ -34,6 +35,7 @@ class Bench {
           return Promise.resolve()
         },
       },
+      duties: this.duties,
       clock: this.clock,
       log: this.logs.log,
     })
@@ -209,4 +211,29 @@ test('the end does not wait for an answer', async () => {
   never.reject(new Error('aborted'))
   await ended
   assert.equal(bench.warnings(/could not be asked for/), 0)
+})
+
+test('a node that is not the first reads what the first one has stored, and asks and stores nothing', async () => {
+  const bench = new Bench()
+  await using version = bench.version
+  bench.duties.isFirst = () => false
+  version.start()
+  await bench.clock.advance(0)
+  bench.stored = { newest: `2.3000.${library + 5}`, worked: null, refused: null }
+  await bench.clock.advance(3_600_000)
+  assert.equal(version.state.current, `2.3000.${library + 5}`)
+  ;(await version.take()).worked()
+  await bench.clock.advance(0)
+  assert.deepEqual([bench.questions, bench.stored.worked], [0, null])
+})
+
+test('a node that becomes the first asks within an hour', async () => {
+  const bench = new Bench()
+  await using version = bench.version
+  bench.duties.isFirst = () => false
+  version.start()
+  await bench.clock.advance(0)
+  bench.duties.isFirst = () => true
+  await bench.clock.advance(3_600_000)
+  await bench.asked(1)
 })

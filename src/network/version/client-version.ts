@@ -2,10 +2,12 @@
 //
 // A pinned version is always used, and the network is not asked. Otherwise there are two candidates: the newest known version
 // and the last version that worked. The newest is used until the network refuses it; then the other one is used. When the
-// network refuses both, it is asked for a newer one at each refusal, and the two are tried in turn.
+// network refuses both, it is asked for a newer one at each refusal, and the two are tried in turn. Of several nodes the first one
+// asks every day and stores the answer; the others read it.
 
 import type { Agent } from 'node:https'
 import type { ClientVersionState } from '../../core/network.ts'
+import type { Duties } from '../../core/nodes/duties.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -23,6 +25,7 @@ type Deps = {
   pinned: readonly string[]
   page: Pick<VersionPage, 'read'>
   store: Pick<ClientVersionStore, 'find' | 'save'>
+  duties: Pick<Duties, 'isFirst'>
   clock: Clock
   log: Log
 }
@@ -39,6 +42,8 @@ export type VersionInUse = {
 export type Refusal = 'another' | 'none' | 'pinned'
 
 const day = 86_400_000
+/** How often a node reads what the first node has stored. */
+const readAgainMs = 3_600_000
 const pauses = { firstMs: 60_000, ceilingMs: 6 * 3_600_000 }
 
 export class ClientVersion {
@@ -75,7 +80,7 @@ export class ClientVersion {
 
   /** Asks now, and then every day. The caller does not wait for the answer. */
   start(): void {
-    if (!this.#pinned) this.#following ??= this.#askDaily()
+    if (!this.#pinned) this.#following ??= this.#follow()
   }
 
   /** The version for the next connection. */
@@ -96,14 +101,25 @@ export class ClientVersion {
     await this.#following
   }
 
-  async #askDaily(): Promise<void> {
-    const { clock } = this.#deps
+  async #follow(): Promise<void> {
+    const { duties, clock } = this.#deps
     const { signal } = this.#stop
-    const onFailure = this.#question.onFailure.bind(this.#question)
+    let askedAt = -Infinity
     while (!signal.aborted) {
-      await retryUntil({ clock, signal, pauses, onFailure }, () => this.#question.ask())
-      await sleep(clock, day, signal)
+      if (!duties.isFirst()) await this.#readStored()
+      else if (clock.monotonic() - askedAt >= day) {
+        await this.#ask()
+        askedAt = clock.monotonic()
+      }
+      await sleep(clock, readAgainMs, signal)
     }
+  }
+
+  async #ask(): Promise<void> {
+    const onFailure = this.#question.onFailure.bind(this.#question)
+    await retryUntil({ clock: this.#deps.clock, signal: this.#stop.signal, pauses, onFailure }, () =>
+      this.#question.ask(),
+    )
   }
 
   async #learn(version: WAVersion): Promise<void> {
@@ -123,6 +139,7 @@ export class ClientVersion {
       this.#isPinRefused = true
       return 'pinned'
     }
+    if (!this.#deps.duties.isFirst()) await this.#readStored()
     // Another account may have changed the version since this connection began.
     const isCurrent = formatVersion(version) === formatVersion(this.#known.current)
     this.#known.noteRefused(version)
@@ -152,7 +169,7 @@ export class ClientVersion {
 
   /** A stored version that could not be read is not overwritten. */
   async #save(): Promise<void> {
-    if (!this.#isLoaded || this.#stop.signal.aborted) return
+    if (!this.#isLoaded || this.#stop.signal.aborted || !this.#deps.duties.isFirst()) return
     await this.#deps.store.save(this.#known.toStored()).catch((err: unknown) => {
       if (!this.#stop.signal.aborted) this.#deps.log.warn({ err }, 'the client version could not be stored')
     })

@@ -78,7 +78,7 @@ for (const engine of engines) {
       await clock.advance(60_000)
     }
     assert.equal(await outcome, 'rejected')
-    const due = await store.dueTexts(10)
+    const due = await store.dueTexts(10, 'all')
     assert.deepEqual(due, [{ ...call, caller, rejectedAt }])
     assert.deepEqual(ends, ['rejected'])
   })

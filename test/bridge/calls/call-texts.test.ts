@@ -40,10 +40,10 @@ for (const engine of engines) {
       clock,
       log: silentLog,
     })
-    await texts.run()
+    await texts.run('all')
     const all = [...waiting.map((phone) => `full ${phone}`), 'shop 5511988887777']
     assert.deepEqual(tried.toSorted(), all.toSorted(), 'each once')
-    const due = await store.dueTexts(1000)
+    const due = await store.dueTexts(1000, 'all')
     assert.deepEqual([due.length, due.some(({ instance }) => instance === 'shop')], [230, false])
   })
 }

@@ -20,6 +20,7 @@ import { HistoryStore } from '../../../src/storage/stores/history/history-store.
 import { JobStore } from '../../../src/storage/stores/jobs/job-store.ts'
 import { BridgeBed, message } from '../../bridge/inbound/harness/bridge-bed.ts'
 import { holdOf, holds, holdsAt } from '../../harness/holds.ts'
+import { allDuties } from '../../harness/duties.ts'
 
 type Options = { engine?: EngineName; environment?: Record<string, string>; instances?: string[] }
 export type BedRun = {
@@ -219,7 +220,7 @@ export class ImportBed {
       metrics,
     })
     return createImport(base, {
-      ...{ ...shared, opener, destinations, poster, notes },
+      ...{ ...shared, duties: allDuties, opener, destinations, poster, notes },
       sessionOf: () => (this.isConnected ? this.#session : undefined),
       pairedAtOf: () => this.pairedAt,
       isBusy: (destination) => this.isBusy(destination),

@@ -35,7 +35,9 @@ async function unfinished(bed: Bed): Promise<number> {
 
 /** The directories of files that are being downloaded. */
 async function scratches(): Promise<string[]> {
-  return (await readdir(tmpdir())).filter((name) => name.startsWith(`causeway-scratch-${process.pid}-`))
+  return (await readdir(tmpdir())).filter(
+    (name) => name.startsWith('causeway-scratch-') && name.includes(`-${process.pid}-`),
+  )
 }
 
 /** Waits for a message while the time of the pauses passes. */

@@ -74,6 +74,8 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
     given: ({ keys }, id) => keys.save(holdOf('shop'), id, [{ kind: 'creds', id: 'x', value: Buffer.of(1) }]),
     run: ({ instances }) => instances.dropOrphans(nodeHold(), 5000),
   },
+  'PendingLogoutStore.listOf': { kind: 'read', run: ({ logouts }) => logouts.listOf('shop') },
+  'PendingLogoutStore.listOfDeleted': { kind: 'read', run: ({ logouts }) => logouts.listOfDeleted() },
   'PendingLogoutStore.list': { kind: 'read', run: ({ logouts }) => logouts.list() },
   'PendingLogoutStore.remove': {
     kind: 'repeated',
@@ -82,11 +84,6 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
   },
   'RestrictionStore.find': { kind: 'read', run: ({ restrictions }, id) => restrictions.find(id) },
   'RestrictionStore.save': { kind: 'repeated', run: ({ restrictions }, id) => restrictions.save(id, restricted) },
-  'RestrictionStore.remove': {
-    kind: 'repeated',
-    given: ({ restrictions }, id) => restrictions.save(id, restricted),
-    run: ({ restrictions }, id) => restrictions.remove(id),
-  },
   'SessionKeyStore.load': { kind: 'read', run: ({ keys }, id) => keys.load(id, 'kind', ['x']) },
   'SessionKeyStore.idsOf': { kind: 'read', run: ({ keys }, id) => keys.idsOf(id, 'kind') },
   'SessionKeyStore.save': {
@@ -143,10 +140,10 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ audit }) => audit.list({ limit: 10, instance: 'shop', ownerTag: 'acme' }),
   },
   'DeliveryStore.insert': { kind: 'repeated', run: delivery },
-  'DeliveryStore.pending': { kind: 'read', run: ({ deliveries }) => deliveries.pending() },
+  'DeliveryStore.pending': { kind: 'read', run: ({ deliveries }) => deliveries.pending('all') },
   'DeliveryStore.pendingOf': { kind: 'read', run: ({ deliveries }) => deliveries.pendingOf('shop') },
   'DeliveryStore.pendingOfDeleted': { kind: 'read', run: ({ deliveries }) => deliveries.pendingOfDeleted() },
-  'DeliveryStore.exhaustedSince': { kind: 'read', run: ({ deliveries }) => deliveries.exhaustedSince(0, 10) },
+  'DeliveryStore.exhaustedSince': { kind: 'read', run: ({ deliveries }) => deliveries.exhaustedSince(0, 10, 'all') },
   'DeliveryStore.record': {
     kind: 'repeated',
     given: delivery,

@@ -25,7 +25,7 @@ const begun = ({ marks }: Stores, id: string) =>
 export const importCalls: Readonly<Record<string, StoreCall>> = {
   'ImportStore.plan': { kind: 'repeated', run: plan },
   'ImportStore.unfinished': { kind: 'read', run: ({ imports }, id) => imports.unfinished(id) },
-  'ImportStore.abandoned': { kind: 'read', run: ({ imports }) => imports.abandoned() },
+  'ImportStore.abandoned': { kind: 'read', run: ({ imports }) => imports.abandoned('all') },
   'ImportStore.isAbandoned': { kind: 'read', run: ({ imports }) => imports.isAbandoned('shop', place) },
   'ImportStore.noteAnchor': {
     kind: 'repeated',

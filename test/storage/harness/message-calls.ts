@@ -84,7 +84,7 @@ const rejectedCallCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ rejectedCalls }, id) => rejectedCalls.confirm(call(id), { at: 1001, textOnceInMs: 10 }),
   },
   'RejectedCallStore.outcomeOf': { kind: 'read', run: ({ rejectedCalls }, id) => rejectedCalls.outcomeOf(call(id)) },
-  'RejectedCallStore.dueTexts': { kind: 'read', run: ({ rejectedCalls }) => rejectedCalls.dueTexts(10) },
+  'RejectedCallStore.dueTexts': { kind: 'read', run: ({ rejectedCalls }) => rejectedCalls.dueTexts(10, 'all') },
   'RejectedCallStore.settleText': {
     kind: 'repeated',
     given: rejected,
@@ -117,7 +117,7 @@ const inboxCalls: Readonly<Record<string, StoreCall>> = {
   },
   'InboxStore.newest': { kind: 'read', run: ({ inbox }) => inbox.newest('shop') },
   'InboxStore.load': { kind: 'read', run: ({ inbox }, id) => inbox.load([id]) },
-  'InboxStore.lateFiles': { kind: 'read', run: ({ inbox }) => inbox.lateFiles('', 10) },
+  'InboxStore.lateFiles': { kind: 'read', run: ({ inbox }) => inbox.lateFiles('', 10, 'all') },
   'InboxStore.parked': { kind: 'read', run: ({ inbox }) => inbox.parked('shop', 10) },
   'InboxStore.parkedIds': { kind: 'read', run: ({ inbox }) => inbox.parkedIds('shop') },
   'InboxStore.counts': { kind: 'read', run: ({ inbox }) => inbox.counts('shop') },

@@ -72,7 +72,8 @@ const storeCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ outbox }, id) => outbox.moveRows('shop', { keep: 'kept', drop: id }),
   },
   'OutboxStore.countWaiting': { kind: 'read', run: ({ outbox }) => outbox.countWaiting('shop') },
-  'OutboxStore.countPending': { kind: 'read', run: ({ outbox }) => outbox.countPending() },
+  'OutboxStore.liveOfDeleted': { kind: 'read', run: ({ outbox }) => outbox.liveOfDeleted() },
+  'OutboxStore.countPending': { kind: 'read', run: ({ outbox }) => outbox.countPending('all') },
   'OutboxStore.totals': { kind: 'read', run: ({ outbox }) => outbox.totals('shop') },
   'RequestKeyStore.find': { kind: 'read', run: ({ requests }, id) => requests.find('shop', id, 1000) },
   'RequestKeyStore.prune': {
@@ -180,9 +181,9 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
   'ShownStore.planUnsure': {
     kind: 'repeated',
     given: pending,
-    run: ({ shown }) => shown.planUnsure({ after: 0, before: 5000 }, 5000),
+    run: ({ shown }) => shown.planUnsure({ after: 0, before: 5000 }, 5000, 'all'),
   },
-  'ShownStore.due': { kind: 'read', run: ({ shown }) => shown.due(5000, 10) },
+  'ShownStore.due': { kind: 'read', run: ({ shown }) => shown.due(5000, 10, 'all') },
   // Each plan has a time of its own.
   'ShownStore.endLooks': {
     kind: 'repeated',
@@ -265,7 +266,7 @@ const tickCalls: Readonly<Record<string, StoreCall>> = {
     given: mapped,
     run: ({ ticks }, id) => ticks.report('shop', { delivered: [id], read: [id] }, 1000),
   },
-  'TickStore.due': { kind: 'read', run: ({ ticks }) => ticks.due(5000, 10, ['held']) },
+  'TickStore.due': { kind: 'read', run: ({ ticks }) => ticks.due(5000, 10, ['held'], 'all') },
   'TickStore.message': { kind: 'read', run: ({ ticks }) => ticks.message(destination, 6) },
   'TickStore.settle': { kind: 'repeated', given: reported, run: ({ ticks }, id) => ticks.settle('shop', parts(id)) },
   'TickStore.ticked': {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createAssignmentFence } from '../../../src/storage/stores/nodes/assignment-fence.ts'
 import { assignmentInsert, assignmentRemoval } from '../../../src/storage/stores/nodes/assignment-steps.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { withoutPostgres } from '../../harness/databases.ts'
 import { joinedAt, NodeStage } from '../harness/node-stage.ts'
 
@@ -52,6 +53,19 @@ describe('fence of an assignment', { skip: withoutPostgres }, () => {
     assert.equal(await stage.mayWrite(before), false)
     await stage.create('x', 'a')
     assert.equal(await stage.mayWrite(before), false)
+  })
+
+  test('a node writes for an instance that is deleted, and for none that exists', async () => {
+    await using stage = await NodeStage.open('a', 'b')
+    const { database } = stage
+    const deleted = (instance: string, node = 'a') => ({ instance, node, epoch: 0, isDeleted: true as const })
+    await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('x')))
+    await stage.create('x', 'b')
+    assert.deepEqual([await stage.mayWrite(deleted('x')), await stage.mayWrite(deleted('gone'))], [false, true])
+    await database.write(database.query.deleteFrom('instances'), ...assignmentRemoval(database, 'x'))
+    assert.equal(await stage.mayWrite(deleted('x')), true)
+    await stage.nodes.bury(await stage.seen('a'), [], at)
+    assert.equal(await stage.mayWrite(deleted('x')), false, 'the node is dead')
   })
 
   test('no other node becomes the owner while a fenced write is under way', async () => {

@@ -5,6 +5,7 @@ import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
+import type { RowScope } from '../../../core/nodes/duties.ts'
 import { unlessLost } from '../../../core/nodes/hold.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
@@ -23,12 +24,12 @@ import type { FreshRow, RowAttempts, SendSlots } from './row-attempts.ts'
 const instanceDeleted = writeReason('instanceDeleted')
 
 type Deps = {
-  outbox: Pick<OutboxStore, 'live' | 'countPending' | 'moveRows'>
+  outbox: Pick<OutboxStore, 'live' | 'liveOfDeleted' | 'countPending' | 'moveRows'>
   transitions: Pick<OutboxTransitions, 'recover' | 'startWaiting' | 'stopWaiting'>
   attempts: Pick<RowAttempts, 'attempt'>
   outcomes: RowOutcomes
   pace: Pick<Pace, 'tryAcquire'>
-  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf' | 'isHere' | 'isDeleted'>
+  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf' | 'isHere'>
   /** Whether a stored row may still be withdrawn, because its callback has no answer yet. */
   isUndecided: (id: RowId) => boolean
   /** Called when the instance has more or fewer rows than before. */
@@ -58,13 +59,10 @@ export class OutboxWorker implements PerInstance {
     })
   }
 
-  /** For the start of the process: a deletion of an instance may not have been finished. */
+  /** A deletion of an instance may not have been finished. For the first node. */
   async failRowsOfDeletedInstances(): Promise<void> {
-    const { outbox, accounts, outcomes } = this.#deps
-    const rows = Map.groupBy(await outbox.live(), ({ instance }) => instance)
-    for (const [instance, orphans] of rows) {
-      if (await accounts.isDeleted(instance)) await outcomes.failAll(orphans, instanceDeleted)
-    }
+    const { outbox, outcomes } = this.#deps
+    await unlessLost(outcomes.failAll(await outbox.liveOfDeleted(), instanceDeleted))
   }
 
   /** Queues the stored rows of an instance. They wait until it is connected. */
@@ -169,21 +167,20 @@ export class OutboxWorker implements PerInstance {
   }
 
   /** A safety net for missed signals: tries every queue of every connected account, and queues stored rows that are in none. */
-  async drain(): Promise<void> {
+  async drain(scope: RowScope): Promise<void> {
     for (const [instance, { readiness }] of this.#accounts) {
       if (this.#queues.size(instance) === 0 && readiness === 'away') this.#accounts.delete(instance)
       else if (this.#deps.accounts.sessionOf(instance)) this.#queues.wake(instance)
       this.connectionChanged(instance)
     }
-    for (const [instance, count] of await this.#deps.outbox.countPending()) {
+    for (const [instance, count] of await this.#deps.outbox.countPending(scope)) {
       if (this.#queues.size(instance) !== count) await unlessLost(this.#takeUp(instance))
     }
   }
 
-  async expire(): Promise<void> {
+  async expire(scope: RowScope): Promise<void> {
     const { outbox, accounts } = this.#deps
-    for (const instance of (await outbox.countPending()).keys()) {
-      // The rows of another node's instance are its own business.
+    for (const instance of (await outbox.countPending(scope)).keys()) {
       if (accounts.isHere(instance)) await unlessLost(this.#expireOf(instance))
     }
   }
@@ -201,21 +198,18 @@ export class OutboxWorker implements PerInstance {
   /** The instance is deleted: its rows fail. */
   async forget(instance: InstanceName): Promise<void> {
     await this.leave(instance)
-    await this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted)
+    // The rows that this node may not write any more fail on the first node.
+    await unlessLost(this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#queues.stop()
   }
 
-  /** Queues stored rows that are in no queue: those of another node, and those of a deletion that could not be finished. */
+  /** Queues stored rows that are in no queue, such as those that another node stored. */
   async #takeUp(instance: InstanceName): Promise<void> {
-    const { outbox, accounts, isUndecided, outcomes } = this.#deps
-    if (!accounts.isHere(instance)) {
-      const isDeleted = !this.#accounts.has(instance) && (await accounts.isDeleted(instance))
-      if (isDeleted) await outcomes.failAll(await outbox.live(instance), instanceDeleted)
-      return
-    }
+    const { outbox, accounts, isUndecided } = this.#deps
+    if (!accounts.isHere(instance)) return
     const rows = inQueueOrder(await outbox.live(instance))
     // The instance may have left meanwhile.
     if (!accounts.isHere(instance)) return

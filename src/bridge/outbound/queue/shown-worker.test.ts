@@ -6,6 +6,7 @@ import { waitUntil } from '../../../../test/harness/wait-until.ts'
 import { NotHeldError } from '../../../core/nodes/hold.ts'
 import type { DueLook } from '../../../storage/stores/messages/shown-store.ts'
 import { ShownWorker } from './shown-worker.ts'
+import { allDuties } from '../../../../test/harness/duties.ts'
 
 test('an instance that another node holds does not keep the looks of others from beginning', async () => {
   const lost = () => Promise.reject(new NotHeldError('lost'))
@@ -22,6 +23,7 @@ test('an instance that another node holds does not keep the looks of others from
         return Promise.resolve()
       },
     },
+    duties: allDuties,
     isUndecided: () => false,
     isNeedless: ({ id }) => id === 'needless',
     clock: new ManualClock(),

@@ -2,6 +2,8 @@
 // worker asks the helpdesk what it shows, and does what the table in core/shown.ts says.
 
 import type { DestinationKey, RowId } from '../../../core/ids.ts'
+import { heldAndDeletedRows } from '../../../core/nodes/duties.ts'
+import type { Duties } from '../../../core/nodes/duties.ts'
 import { unlessLost } from '../../../core/nodes/hold.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -14,6 +16,7 @@ type Deps = {
   store: Pick<ShownStore, 'planUnsure' | 'due' | 'endLooks'>
   answers: Pick<GivenAnswers, 'flush'>
   look: Pick<ShownLook, 'lookIfDue'>
+  duties: Pick<Duties, 'held' | 'isFirst'>
   /** Whether a look would come too early: the row may still be withdrawn, or its answer was just given. */
   isUndecided: (id: RowId) => boolean
   /** Whether the look was planned for changes of ours, and the helpdesk has told us of all of them. */
@@ -65,11 +68,12 @@ export class ShownWorker {
   }
 
   async #beginDue(): Promise<void> {
-    const { store, answers, isUndecided, isNeedless, clock } = this.#deps
+    const { store, answers, duties, isUndecided, isNeedless, clock } = this.#deps
+    const scope = heldAndDeletedRows(duties)
     await answers.flush()
     const now = clock.now()
-    await unlessLost(store.planUnsure({ after: now - lookedForMs, before: now - unsureMs }, now))
-    const due = await store.due(clock.now(), batchSize)
+    await unlessLost(store.planUnsure({ after: now - lookedForMs, before: now - unsureMs }, now, scope))
+    const due = await store.due(clock.now(), batchSize, scope)
     const { needless = [], needed = [] } = Object.groupBy(due, (look) => (isNeedless(look) ? 'needless' : 'needed'))
     await unlessLost(store.endLooks(needless))
     // After a burst of receipts most looks are needless. They do not delay the others.
@@ -92,7 +96,7 @@ export class ShownWorker {
     const { look, log } = this.#deps
     const { signal } = this.#stop
     try {
-      await this.#limits.run(destination, signal, () => look.lookIfDue(id))
+      await this.#limits.run(destination, signal, () => unlessLost(look.lookIfDue(id)))
     } catch (err) {
       if (!signal.aborted)
         log.error({ err, queue_id: id }, 'what the helpdesk shows of a message could not be followed')

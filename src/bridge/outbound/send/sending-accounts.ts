@@ -19,22 +19,20 @@ export type Readiness = 'ready' | 'receiving' | 'away'
 
 export type AccountDirectory = { find(instance: InstanceName): OutboundAccount | undefined }
 
-type WithRecord = Pick<OutboundAccount, 'record'>
-
 /** All instances of the service, whichever node holds them. */
 export type AccountRoster = {
   /** From memory. */
-  find(instance: InstanceName): WithRecord | undefined
-  /** As it is now. */
-  findCurrent(instance: InstanceName): Promise<WithRecord | undefined>
+  find(instance: InstanceName): Pick<OutboundAccount, 'record'> | undefined
+  /** As it is stored now. */
+  findCurrent(instance: InstanceName): Promise<Pick<OutboundAccount, 'record'> | undefined>
 }
 
 export class SendingAccounts {
   readonly #accounts: AccountDirectory
-  readonly #roster: AccountRoster
+  readonly #roster: Pick<AccountRoster, 'find'>
   #isPaused = false
 
-  constructor(accounts: AccountDirectory, roster: AccountRoster) {
+  constructor(accounts: AccountDirectory, roster: Pick<AccountRoster, 'find'>) {
     this.#accounts = accounts
     this.#roster = roster
   }
@@ -47,10 +45,6 @@ export class SendingAccounts {
   /** This node holds the instance. */
   isHere(instance: InstanceName): boolean {
     return this.#accounts.find(instance) !== undefined
-  }
-
-  async isDeleted(instance: InstanceName): Promise<boolean> {
-    return (await this.#roster.findCurrent(instance)) === undefined
   }
 
   recordOf(instance: InstanceName): Readonly<InstanceRow> | undefined {

@@ -3,6 +3,7 @@
 
 import type { ChatId, InstanceName, NetworkMessageId } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
+import type { Duties } from '../../../core/nodes/duties.ts'
 import { unlessLost } from '../../../core/nodes/hold.ts'
 import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -39,6 +40,7 @@ type Deps = {
   limits: HeaderLimits
   holdOf: HoldOf
   nodeHold: () => NodeHold
+  duties: Pick<Duties, 'isFirst'>
   clock: Clock
 }
 
@@ -77,13 +79,18 @@ export class StoredHeaderHistory implements HeaderHistory, PerInstance {
   }
 
   async prune(): Promise<void> {
-    const { store, limits, nodeHold, clock } = this.#deps
-    const before = clock.now() - limits.ttlMs
-    while ((await store.prune(nodeHold(), before, batchSize)) === batchSize);
+    if (this.#deps.duties.isFirst()) await this.#pruneOld()
     for (const [key, owner] of this.#grown) {
       await unlessLost(this.#trim(owner))
       this.#grown.delete(key)
     }
+  }
+
+  /** Of all instances. */
+  async #pruneOld(): Promise<void> {
+    const { store, limits, nodeHold, clock } = this.#deps
+    const before = clock.now() - limits.ttlMs
+    while ((await store.prune(nodeHold(), before, batchSize)) === batchSize);
   }
 
   async #trim(owner: HeaderOwner): Promise<void> {

@@ -1,6 +1,9 @@
 // Tells the helpdesk what the phones report. What is due is stored, so a restart goes on where the last process stopped.
 
 import type { DestinationKey, InstanceName } from '../../../core/ids.ts'
+import { heldRows } from '../../../core/nodes/duties.ts'
+import type { Duties } from '../../../core/nodes/duties.ts'
+import { unlessLost } from '../../../core/nodes/hold.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -11,6 +14,7 @@ import type { TickSetter } from './tick-setter.ts'
 type Deps = {
   store: Pick<TickStore, 'due'>
   setter: Pick<TickSetter, 'setIfDue'>
+  duties: Pick<Duties, 'held'>
   clock: Clock
   log: Log
   /** Calls `run` in the background. */
@@ -68,9 +72,9 @@ export class TickWorker implements PerInstance {
   }
 
   async #beginDue(): Promise<void> {
-    const { store, clock } = this.#deps
+    const { store, duties, clock } = this.#deps
     if (this.#stop.signal.aborted) return
-    const due = await store.due(clock.now(), batchSize, this.#busyDestinations())
+    const due = await store.due(clock.now(), batchSize, this.#busyDestinations(), heldRows(duties))
     for (const each of due) {
       const name = nameOf(each)
       const work = this.#works.get(name)
@@ -97,7 +101,7 @@ export class TickWorker implements PerInstance {
     const { setter, log } = this.#deps
     const { signal } = this.#stop
     try {
-      await this.#limits.run(due.destination, signal, () => setter.setIfDue(due))
+      await this.#limits.run(due.destination, signal, () => unlessLost(setter.setIfDue(due)))
       return true
     } catch (err) {
       if (!signal.aborted)

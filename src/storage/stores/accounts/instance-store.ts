@@ -150,6 +150,7 @@ export class InstanceStore {
       query.deleteFrom('people').where('instance', '=', name),
       query.deleteFrom('person_phones').where('instance', '=', name),
       query.deleteFrom('rejected_calls').where('instance', '=', name),
+      query.deleteFrom('restrictions').where('instance', '=', name),
       query.deleteFrom('conversations').where('instance', '=', name),
       query.deleteFrom('conversation_chats').where('instance', '=', name),
       query.deleteFrom('labels').where('instance', '=', name),

@@ -1,5 +1,7 @@
 // Stores the logouts that WhatsApp has not confirmed yet. They outlive the record of their instance.
 
+import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { NodeHold } from '../../../core/nodes/hold.ts'
@@ -19,6 +21,9 @@ export type PendingLogout = {
   networkProxy: string | null
 }
 
+const itsInstance = sql`SELECT 1 FROM instances
+  WHERE name = pending_logouts.instance AND created_at <= pending_logouts.asked_at`
+
 export class PendingLogoutStore {
   readonly #database: Database
   readonly #fence: Fence
@@ -29,9 +34,23 @@ export class PendingLogoutStore {
   }
 
   /** Oldest first. */
-  async list(): Promise<PendingLogout[]> {
+  list(): Promise<PendingLogout[]> {
+    return this.#read(sql<boolean>`1 = 1`)
+  }
+
+  /** Those that were asked for since the instance was created. Its holder carries them out. */
+  listOf(instance: InstanceName): Promise<PendingLogout[]> {
+    return this.#read(sql<boolean>`(instance = ${instance} AND EXISTS (${itsInstance}))`)
+  }
+
+  /** Those whose instance was deleted, also when an instance of the same name was created since. The first node carries them out. */
+  listOfDeleted(): Promise<PendingLogout[]> {
+    return this.#read(sql<boolean>`NOT EXISTS (${itsInstance})`)
+  }
+
+  async #read(condition: RawBuilder<boolean>): Promise<PendingLogout[]> {
     const stored = await this.#database.read(
-      this.#database.query.selectFrom('pending_logouts').selectAll().orderBy('asked_at'),
+      this.#database.query.selectFrom('pending_logouts').selectAll().where(condition).orderBy('asked_at'),
       pendingLogoutSecrets,
     )
     return stored.map((row) => ({

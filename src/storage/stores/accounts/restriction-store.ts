@@ -33,8 +33,4 @@ export class RestrictionStore {
         .onConflict((conflict) => conflict.column('instance').doUpdateSet(columns)),
     )
   }
-
-  async remove(instance: InstanceName): Promise<void> {
-    await this.#writer.write(instance, this.#database.query.deleteFrom('restrictions').where('instance', '=', instance))
-  }
 }

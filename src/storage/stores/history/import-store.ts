@@ -4,12 +4,14 @@ import { sql } from 'kysely'
 import type { Insertable, Selectable } from 'kysely'
 import type { Anchor } from '../../../core/history/past-events.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
+import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import type { Statement } from '../../engine/statement.ts'
 import type { ImportChatTable, ImportOutcome, ImportTarget } from '../../schema/history.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import type { JobRef } from '../jobs/job-store.ts'
+import { inScope } from '../row-scope.ts'
 
 export type { ImportOutcome, ImportTarget } from '../../schema/history.ts'
 
@@ -93,7 +95,7 @@ export class ImportStore {
    * Chats of jobs that were cancelled or failed while messages of the chat were being posted. A conversation that another
    * import has entered meanwhile is left out until that import has ended.
    */
-  async abandoned(): Promise<(ImportChat & { instance: InstanceName })[]> {
+  async abandoned(scope: RowScope): Promise<(ImportChat & { instance: InstanceName })[]> {
     const rows = await this.#database.read(
       this.#database.query
         .selectFrom('import_chats')
@@ -103,6 +105,7 @@ export class ImportStore {
         // A job that has completed has no such chats, and may have thousands of others.
         .where('jobs.status', 'in', ['cancelled', 'failed'])
         .where('import_chats.state', '=', 'running')
+        .where(inScope(scope, 'jobs.instance'))
         .where('import_chats.conversation_id', 'is not', null)
         .where((row) => row.not(row.exists(this.#inUse()))),
     )

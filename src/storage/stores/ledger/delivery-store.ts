@@ -4,10 +4,12 @@ import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { Delivery, DeliveryReport, DeliveryResult, DeliveryStatus } from '../../../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../../../core/ids.ts'
+import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { deliverySecrets } from '../../schema/ledger.ts'
 import type { DeliveryTable } from '../../schema/ledger.ts'
+import { inScope } from '../row-scope.ts'
 import { placeOf } from '../../engine/statement.ts'
 
 const openColumns = [
@@ -48,9 +50,9 @@ export class DeliveryStore {
     if (deliveries.length > 0) await this.#database.write(...deliveryInserts(this.#database, deliveries))
   }
 
-  /** The deliveries of all instances that have not ended, also of deleted ones, oldest first. */
-  async pending(): Promise<Delivery[]> {
-    const rows = await this.#database.read(this.#pending(), deliverySecrets)
+  /** The deliveries that have not ended, oldest first. */
+  async pending(scope: RowScope): Promise<Delivery[]> {
+    const rows = await this.#database.read(this.#pending().where(inScope(scope)), deliverySecrets)
     return rows.map(toDelivery)
   }
 
@@ -71,6 +73,7 @@ export class DeliveryStore {
   async exhaustedSince(
     time: number,
     limit: number,
+    scope: RowScope,
   ): Promise<{ id: string; instance: InstanceName; finishedAt: number }[]> {
     const live = this.#database.query.selectFrom('instances').select('name')
     const rows = await this.#database.read(
@@ -79,6 +82,7 @@ export class DeliveryStore {
         .select(['id', 'instance', 'finished_at'])
         .where('status', 'in', ['exhausted', 'dropped'])
         .where('instance', 'in', live)
+        .where(inScope(scope))
         .where('finished_at', '>', time)
         .where('expires_at', 'is', null)
         .orderBy('finished_at')

@@ -5,12 +5,14 @@ import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
+import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createFence, isUnexpected, writeHeld } from '../fence.ts'
 import type { Fence } from '../fence.ts'
+import { inScope } from '../row-scope.ts'
 import { inboxSecrets } from '../../schema/messages.ts'
 import type { InboxTable } from '../../schema/messages.ts'
 import { toStatement } from '../../engine/statement.ts'
@@ -92,13 +94,14 @@ export class InboxStore {
   }
 
   /** The rows that only wait for a file, oldest first. Without their events: one that is damaged must not hide the others. */
-  async lateFiles(after: RowId, limit: number): Promise<LateFileRow[]> {
+  async lateFiles(after: RowId, limit: number, scope: RowScope): Promise<LateFileRow[]> {
     const query = this.#database.query
       .selectFrom('inbox')
       .select([...lightColumns, 'instance'])
       // In the text of the statement, so that the partial index is used.
       .where('kind', '=', sql.lit(lateFile))
       .where('id', '>', after)
+      .where(inScope(scope))
       .orderBy('id', (order) => this.#database.inByteOrder(order))
       .limit(limit)
     return (await this.#database.read(query)).map((row) => ({ ...toParked(row), instance: row.instance }))

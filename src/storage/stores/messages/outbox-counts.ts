@@ -1,8 +1,10 @@
 // Counts the rows of the outbox: how many wait, how many are still to be sent, and how many there were over all history.
 
 import type { InstanceName } from '../../../core/ids.ts'
+import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { OutboxTotals } from '../../../core/outbox.ts'
 import type { Database } from '../../database.ts'
+import { inScope } from '../row-scope.ts'
 
 export type Totals = OutboxTotals & { oldestPendingAt: number | null }
 
@@ -16,11 +18,12 @@ export function waitingCount({ query }: Database, instance: InstanceName) {
     .where('waiting', '=', 1)
 }
 
-export async function countPending(database: Database): Promise<Map<InstanceName, number>> {
+export async function countPending(database: Database, scope: RowScope = 'all'): Promise<Map<InstanceName, number>> {
   const query = database.query
     .selectFrom('outbox')
     .select(['instance', ({ fn }) => fn.countAll<number>().as('count')])
     .where('status', 'in', ['pending', 'sending'])
+    .where(inScope(scope))
     .groupBy('instance')
   return new Map((await database.read(query)).map(({ instance, count }) => [instance, count]))
 }

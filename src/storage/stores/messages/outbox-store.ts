@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { maxWaiting, messageKinds } from '../../../core/outbox.ts'
 import type { OutboxPart, OutboxPayload } from '../../../core/outbox.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
+import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { NodeHold, WriterHoldOf } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
@@ -15,6 +16,7 @@ import { batchSize } from '../delete-in-batches.ts'
 import { isUnexpected } from '../fence.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { NodeWriter } from '../node-writer.ts'
+import { isDeleted } from '../row-scope.ts'
 import { countPending, findTotals, waitingCount } from './outbox-counts.ts'
 import type { Totals } from './outbox-counts.ts'
 import { from } from './outbox-guards.ts'
@@ -212,23 +214,31 @@ export class OutboxStore {
     return row && { fingerprint: row.fingerprint, at: row.settled_at ?? row.created_at }
   }
 
-  /** Rows that are pending or being sent, oldest first; of one instance or of all. */
-  async live(instance?: InstanceName): Promise<LiveRow[]> {
-    const query = this.#database.query
+  /** Rows of an instance that are pending or being sent, oldest first. */
+  live(instance: InstanceName): Promise<LiveRow[]> {
+    return this.#database.read(this.#live().where('instance', '=', instance))
+  }
+
+  /** The same of instances that do not exist any more. */
+  liveOfDeleted(): Promise<LiveRow[]> {
+    return this.#database.read(this.#live().where(isDeleted('outbox.instance')))
+  }
+
+  #live() {
+    return this.#database.query
       .selectFrom('outbox')
       .select(['id', 'kind', 'instance', 'chat as chatId', 'destination'])
       .select(['conversation_id as conversationId', 'message_id as messageId'])
       .where('status', 'in', ['pending', 'sending'])
       .orderBy('id')
-    return this.#database.read(instance === undefined ? query : query.where('instance', '=', instance))
   }
 
   async countWaiting(instance: InstanceName): Promise<number> {
     return (await this.#database.read(waitingCount(this.#database, instance)))[0]?.count ?? 0
   }
 
-  countPending(): Promise<Map<InstanceName, number>> {
-    return countPending(this.#database)
+  countPending(scope: RowScope): Promise<Map<InstanceName, number>> {
+    return countPending(this.#database, scope)
   }
 
   totals(instance: InstanceName): Promise<Totals> {

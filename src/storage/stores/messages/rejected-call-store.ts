@@ -5,12 +5,14 @@ import { sql } from 'kysely'
 import type { Person } from '../../../core/address.ts'
 import type { CallOutcome } from '../../../core/message.ts'
 import type { InstanceName, NetworkMessageId } from '../../../core/ids.ts'
+import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { NodeWriter } from '../node-writer.ts'
+import { inScope } from '../row-scope.ts'
 
 /** A call by its id. */
 export type CallRef = { instance: InstanceName; callId: NetworkMessageId }
@@ -84,12 +86,13 @@ export class RejectedCallStore {
   }
 
   /** Oldest first; those that come after this one. */
-  async dueTexts(limit: number, after: DuePlace = beforeAll): Promise<DueText[]> {
+  async dueTexts(limit: number, scope: RowScope, after: DuePlace = beforeAll): Promise<DueText[]> {
     const query = this.#database.query
       .selectFrom('rejected_calls')
       .select(['instance', 'call_id', 'phone', 'lid', 'rejected_at'])
       // In the text of the statement, so that the index with this condition is used.
       .where('text_state', '=', sql.lit('due'))
+      .where(inScope(scope))
       .where((row) =>
         row(
           row.refTuple('rejected_at', 'instance', 'call_id'),

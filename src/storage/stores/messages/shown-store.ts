@@ -7,11 +7,13 @@ import type { OutboxStatus } from '../../../core/outbox.ts'
 import type { Shown } from '../../../core/shown.ts'
 import { lowestTick } from '../../../core/tick.ts'
 import type { Tick } from '../../../core/tick.ts'
+import type { RowScope } from '../../../core/nodes/duties.ts'
 import { NotHeldError } from '../../../core/nodes/hold.ts'
 import type { WriterHoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import type { Step } from '../fence.ts'
+import { inScope } from '../row-scope.ts'
 import { idPieces } from './id-pieces.ts'
 import { from } from './outbox-guards.ts'
 import type { OutboxRow } from './outbox-rows.ts'
@@ -59,7 +61,7 @@ export class ShownStore {
   }
 
   /** Plans a look at the rows that were accepted between these times and are still unsure. */
-  async planUnsure(between: { after: number; before: number }, at: number): Promise<void> {
+  async planUnsure(between: { after: number; before: number }, at: number, scope: RowScope): Promise<void> {
     const unsure = this.#database.query
       .selectFrom('outbox')
       .select(['id', 'instance'])
@@ -69,6 +71,7 @@ export class ShownStore {
       .where('created_at', '<', between.before)
       .where('message_id', 'is not', null)
       .where('conversation_id', 'is not', null)
+      .where(inScope(scope, 'outbox.instance'))
       .limit(unsurePerRun)
     const update = this.#database.query
       .updateTable('outbox')
@@ -79,11 +82,12 @@ export class ShownStore {
     await this.#writeEach(await this.#database.read(unsure), (ofOne) => [update.where('id', 'in', idsOf(ofOne))])
   }
 
-  async due(now: number, limit: number): Promise<DueLook[]> {
+  async due(now: number, limit: number, scope: RowScope): Promise<DueLook[]> {
     const query = this.#database.query
       .selectFrom('outbox')
       .select(['id', 'instance', 'destination', 'message_id', 'look_at'])
       .where('look_at', '<=', now)
+      .where(inScope(scope, 'outbox.instance'))
     const rows = await this.#database.read(query.orderBy('look_at').limit(limit))
     return rows.map(({ message_id, look_at, ...row }) => ({ ...row, messageId: message_id, lookAt: look_at ?? 0 }))
   }

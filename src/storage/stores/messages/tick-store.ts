@@ -4,10 +4,12 @@ import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
 import type { Tick } from '../../../core/tick.ts'
+import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { HoldOf } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import type { MessageMapTable } from '../../schema/messages.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import { inScope } from '../row-scope.ts'
 import { from } from './outbox-guards.ts'
 import { idPieces } from './id-pieces.ts'
 import { unreadIn } from './sent-message-store.ts'
@@ -101,11 +103,12 @@ export class TickStore {
   }
 
   /** The messages of which the helpdesk must be told now, except for those of some destinations. */
-  async due(now: number, limit: number, except: readonly DestinationKey[]): Promise<DueTick[]> {
+  async due(now: number, limit: number, except: readonly DestinationKey[], scope: RowScope): Promise<DueTick[]> {
     const query = this.#database.query
       .selectFrom('message_map')
       .select(['instance', 'destination', 'conversation_id', 'message_id', 'tick_at'])
       .where('tick_at', '<=', now)
+      .where(inScope(scope))
     const wanted = except.length === 0 ? query : query.where('destination', 'not in', except)
     const rows = await this.#database.read(wanted.orderBy('tick_at').limit(limit))
     return rows.map(({ instance, destination, conversation_id, message_id, tick_at }) => ({

@@ -23,8 +23,19 @@ export function createAssignmentFence({ query }: Database): (hold: Hold | NodeHo
   const node = toStatement(
     query.selectFrom('nodes').select('id').where('id', '=', '').where('state', '<>', 'dead').forKeyShare(),
   )
-  return (hold) =>
-    'instance' in hold
-      ? { sql: assignment.sql, parameters: [hold.instance, hold.node, hold.epoch], expect: 1 }
-      : { sql: node.sql, parameters: [hold.node, 'dead'], expect: 1 }
+  const deleted = toStatement(
+    query
+      .selectFrom('nodes')
+      .select('id')
+      .where('id', '=', '')
+      .where('state', '<>', 'dead')
+      .where((row) => row.not(row.exists(query.selectFrom('instances').select('name').where('name', '=', ''))))
+      .forKeyShare(),
+  )
+  return (hold) => {
+    if (!('instance' in hold)) return { sql: node.sql, parameters: [hold.node, 'dead'], expect: 1 }
+    const { instance, epoch, isDeleted } = hold
+    if (isDeleted) return { sql: deleted.sql, parameters: [hold.node, 'dead', instance], expect: 1 }
+    return { sql: assignment.sql, parameters: [instance, hold.node, epoch], expect: 1 }
+  }
 }

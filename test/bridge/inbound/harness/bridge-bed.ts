@@ -28,6 +28,7 @@ import { waitUntil } from '../../../harness/wait-until.ts'
 import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
 import { holdsAt, holdsWithout } from '../../../harness/holds.ts'
+import { allDuties } from '../../../harness/duties.ts'
 
 export const desk: Destination = {
   key: 'http://desk|1|1',
@@ -203,6 +204,7 @@ export class BridgeBed {
     }
     return createInbound({
       callOutcomeOf: () => Promise.resolve(undefined),
+      duties: allDuties,
       config: this.#config(),
       settingsOf: this.settingsOf,
       clock,

@@ -23,6 +23,7 @@ import type { ManualClock } from '../../../harness/manual-clock.ts'
 import type { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
 import { holdsWithout } from '../../../harness/holds.ts'
 import type { ScriptedAccounts } from './scripted-accounts.ts'
+import { allDuties } from '../../../harness/duties.ts'
 
 type World = {
   database: Database
@@ -64,9 +65,10 @@ export class BedProcess {
     const tenants = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
     const secrets = { find: () => Promise.resolve(undefined), findElsewhere: () => Promise.resolve([]) }
     const routing = new Routing({ tenants, standard: config.downstream, identities, secrets })
-    const base = { config, clock, log: logs.log, database, holds, metrics: this.metrics, usage: this.usage }
+    const base = { config, clock, log: logs.log, database, holds, duties: allDuties }
+    const counted = { metrics: this.metrics, usage: this.usage }
     const settingsOf = createSettingsOf(config, { find: (name) => accounts.find(name) })
-    const both = { ...base, traces: noTraces, settingsOf, routing, identities, downstream: helpdesk }
+    const both = { ...base, ...counted, traces: noTraces, settingsOf, routing, identities, downstream: helpdesk }
     this.inbound = createInbound({
       callOutcomeOf: () => Promise.resolve(undefined),
       ...both,
@@ -104,7 +106,6 @@ export class BedProcess {
   /** Takes up what the process before it left. */
   static async start(world: World): Promise<BedProcess> {
     const process = new BedProcess(world)
-    await process.outbound.failRowsOfDeletedInstances()
     for (const name of world.held ?? world.accounts.names) {
       const parts: readonly PerInstance[] = [...process.inbound.perInstance, ...process.outbound.perInstance]
       for (const part of parts) await part.take?.(name)

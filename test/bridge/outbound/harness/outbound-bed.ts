@@ -130,6 +130,8 @@ export class OutboundBed {
   /** Deletes the instance, as the registry does. */
   async remove(name = 'n0'): Promise<void> {
     this.accounts.remove(name)
+    const { database } = this.#world
+    await database.write(database.query.deleteFrom('instances').where('name', '=', name))
     await this.process.outbound.forget(name)
   }
 

@@ -17,6 +17,7 @@ import { ManualClock } from '../../../harness/manual-clock.ts'
 import { openStores } from '../../../storage/harness/all-stores.ts'
 import type { Stores } from '../../../storage/harness/all-stores.ts'
 import { passTime } from '../../harness/pass-time.ts'
+import { allDuties } from '../../../harness/duties.ts'
 
 type SetStatus = (conversationId: number, messageId: number, status: MessageStatus) => Promise<void>
 type Mapped = { messageId: number; destination?: string; conversationId?: number }
@@ -74,7 +75,7 @@ export class TickBed {
         return ticks.due(...query)
       },
     }
-    this.worker = owned.use(new TickWorker({ store: dueStore, setter, clock, log: silentLog, start }))
+    this.worker = owned.use(new TickWorker({ store: dueStore, setter, duties: allDuties, clock, log: silentLog, start }))
     const store = {
       find: ticks.find.bind(ticks),
       report: async (...report: Parameters<typeof ticks.report>) => {

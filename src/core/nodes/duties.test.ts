@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { dutiesOf } from '../../../test/harness/duties.ts'
+import { holdOf, nodeHold } from '../../../test/harness/holds.ts'
+import { heldAndDeletedRows, heldRows, holdOfDeletedToo, shareOf } from './duties.ts'
+import { NotHeldError } from './hold.ts'
+
+const first = dutiesOf(['a'], { isFirst: () => true })
+const second = dutiesOf(['a'])
+
+test('a node reads the rows of its instances, and the first node also those of deleted ones', () => {
+  assert.deepEqual(heldRows(first), { held: ['a'], withDeleted: false })
+  assert.deepEqual(heldAndDeletedRows(first), { held: ['a'], withDeleted: true })
+  assert.deepEqual(heldAndDeletedRows(second), { held: ['a'], withDeleted: false })
+  assert.equal(heldRows({ held: () => 'all' }), 'all')
+})
+
+test('the first node asks for the right to a deleted instance; any other node has none', () => {
+  const holds = {
+    holdOf: (instance: string) => {
+      if (instance !== 'a') throw new NotHeldError(instance)
+      return holdOf(instance)
+    },
+    nodeHold,
+  }
+  assert.deepEqual(holdOfDeletedToo(holds, first)('a'), holdOf('a'))
+  assert.deepEqual(holdOfDeletedToo(holds, first)('b'), { instance: 'b', ...nodeHold(), isDeleted: true })
+  assert.throws(() => holdOfDeletedToo(holds, second)('b'), NotHeldError)
+})
+
+test('the parts of a limit are never 0, and together not less than the limit', () => {
+  const shares = [1, 2, 3, 20].map((count) => shareOf(16, { sharers: () => count }))
+  assert.deepEqual(shares, [16, 8, 6, 1])
+})
