@@ -113,7 +113,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
       held.holdings.begin()
       await accounts.pendingLogouts.start()
     },
-    giveAway: () => drain(membership),
+    giveAway: () => (link ? drain(membership) : Promise.resolve()),
     hasPeers: () => membership.nodes.length > 1,
   })
   const arrivals = createArrivals(node, held, accounts.instances)
@@ -138,7 +138,6 @@ function createArrivals({ membership }: NodeParts, { holdings }: HoldingParts, i
 }
 
 async function drain(membership: Membership): Promise<void> {
-  if (membership.nodes.length < 2) return
   const over = new AbortController()
   await Promise.race([membership.drain(), sleep(systemClock, drainMs, over.signal)])
   over.abort()

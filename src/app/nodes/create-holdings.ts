@@ -105,7 +105,8 @@ function standingAt(holdings: Holdings, membership: Membership) {
 
 function dutiesOf({ membership }: NodeParts, holdings: Holdings): Duties {
   return {
-    holds: (instance) => holdings.standingOf(instance).standing === 'held',
+    // Also before every part has taken the instance: the parts write while they take it.
+    holds: (instance) => membership.holds(instance),
     held: () => holdings.served(),
     isFirst: () => membership.id !== undefined && firstOf(membership.nodes) === membership.id,
     sharers: () => Math.max(1, membership.nodes.filter((node) => node.state === 'active' && !isCell(node)).length),

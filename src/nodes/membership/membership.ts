@@ -139,6 +139,10 @@ export class Membership {
     return this.#last.free
   }
 
+  holds(instance: InstanceName): boolean {
+    return this.#held.find(instance) !== undefined
+  }
+
   readonly holdOf = (instance: InstanceName): Hold => {
     const hold = this.#held.find(instance)
     if (!hold) throw new NotHeldError(instance)
