@@ -98,7 +98,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     base,
     storage,
     instances,
-    supply: cluster ? cluster.supply(server, () => readOwnOverview(routes.observe.overview)) : createSoleSupply(instances),
+    supply: cluster
+      ? cluster.supply(server, () => readOwnOverview(routes.observe.overview))
+      : createSoleSupply(instances),
     outbound,
     jobs: jobs.jobs,
     lifecycle: lifecycle.lifecycle,

@@ -194,18 +194,23 @@ export class InstanceService {
     resume: boolean,
     actor: Caller,
   ): Promise<LinkedAccount> {
-    const { instances, arrivals } = this.#deps
-    using _begun = arrivals.begin(name)
+    const begun = this.#deps.arrivals.begin(name)
+    try {
+      const row = await this.#store(name, settings, resume, actor)
+      const account = await this.#deps.arrivals.arrive(row)
+      if (row.sessionId === null) await account.requestPairing()
+      else await account.boot(0)
+      return account
+    } finally {
+      begun[Symbol.dispose]()
+    }
+  }
+
+  async #store(name: InstanceName, settings: InstanceSettings, resume: boolean, actor: Caller): Promise<InstanceRow> {
     // Stored by an earlier request whose commit was not answered.
-    const left = await instances.find(name)
+    const left = await this.#deps.instances.find(name)
     // Stored before the account is known here: after a failure, the next request finds no account with other settings.
-    const row = left
-      ? await this.#changeStored(left, settings, actor)
-      : await this.#insert(name, settings, resume, actor)
-    const account = await arrivals.arrive(row)
-    if (row.sessionId === null) await account.requestPairing()
-    else await account.boot(0)
-    return account
+    return left ? this.#changeStored(left, settings, actor) : this.#insert(name, settings, resume, actor)
   }
 
   async #insert(name: InstanceName, settings: InstanceSettings, resume: boolean, actor: Caller): Promise<InstanceRow> {

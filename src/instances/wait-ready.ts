@@ -22,14 +22,12 @@ export async function waitReady(
 ): Promise<WaitOutcome> {
   const settled = new AbortController()
   let outcome: WaitOutcome = 'timeout'
-  let isLost = false
   const look = (end?: 'deleted' | 'lost') => {
     const state = registry.find(name)?.state
-    isLost = end === 'lost'
     if (state === undefined) outcome = 'deleted'
     else if (state === 'ready' || state === 'logged_out') outcome = state
     else return
-    settled.abort()
+    settled.abort(end)
   }
   const unwatch = registry.watch(name, look)
   try {
@@ -38,6 +36,6 @@ export async function waitReady(
   } finally {
     unwatch()
   }
-  if (isLost) throw new NotHeldError(name)
+  if (settled.signal.reason === 'lost') throw new NotHeldError(name)
   return outcome
 }

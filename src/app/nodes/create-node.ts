@@ -55,9 +55,8 @@ export function createNode({ config, log, node: self, stack }: Base, options: Op
   const link = config.nodes.listen ? createPeers({ config, clock, stack }) : null
   const peers = link?.peers ?? noPeers
   const relay = new HolderRelay()
-  const { id: _, ...node } = self
   const membership: Membership = new Membership({
-    ...{ node, tables, peers, isDead: isDeadOwner, clock, log },
+    ...{ node: self, tables, peers, isDead: isDeadOwner, clock, log },
     holder: relay,
     inherit: (dead, assignments, nodes) =>
       inherit(dead, { now: membership.databaseNow(), nodes, assignments, hasCells: false }),

@@ -268,7 +268,9 @@ export class Membership {
     if (this.#draining.hasBegun) return
     // It may not run beside the one that took over. As long as it runs, it keeps the port from that one.
     if (node.address === '') {
-      listener.onFatal(new Error(nodes[0] ? ownedBy(shownOwnerName(nodes[0].name)) : 'this node was given up by another one'))
+      listener.onFatal(
+        new Error(nodes[0] ? ownedBy(shownOwnerName(nodes[0].name)) : 'this node was given up by another one'),
+      )
       return
     }
     try {

@@ -55,8 +55,8 @@ export class InstanceStore {
   }
 
   /**
-   * The instance belongs to this node from then on. A record with a session has resumed the session that was kept under its name. Events and history that were stored for an
-   * earlier instance of this name are removed.
+   * The instance belongs to this node from then on. A record with a session has resumed the session that was kept under its
+   * name. Events and history that were stored for an earlier instance of this name are removed.
    */
   async insert({ node, epoch }: NodeHold, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database

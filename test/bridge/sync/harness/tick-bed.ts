@@ -75,7 +75,9 @@ export class TickBed {
         return ticks.due(...query)
       },
     }
-    this.worker = owned.use(new TickWorker({ store: dueStore, setter, duties: allDuties, clock, log: silentLog, start }))
+    this.worker = owned.use(
+      new TickWorker({ store: dueStore, setter, duties: allDuties, clock, log: silentLog, start }),
+    )
     const store = {
       find: ticks.find.bind(ticks),
       report: async (...report: Parameters<typeof ticks.report>) => {
