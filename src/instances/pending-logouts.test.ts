@@ -11,6 +11,7 @@ import { PendingLogouts } from './pending-logouts.ts'
 import { holds } from '../../test/harness/holds.ts'
 
 const day = 86_400_000
+const deleted = { sessionId: 'old', instance: 'deleted', ownerTag: 'x', networkProxy: null }
 
 class ScriptedStore {
   rows: PendingLogout[] = []
@@ -164,14 +165,9 @@ describe('on several nodes', () => {
     const { clock, network, logouts, duties, pending, settle } = await setUp()
     duties.held = () => []
     duties.isFirst = () => false
+    duties.isAlone = () => false
     network.stored.set('old', jid)
-    logouts.rows.push({
-      sessionId: 'old',
-      instance: 'deleted',
-      ownerTag: 'x',
-      askedAt: clock.now(),
-      networkProxy: null,
-    })
+    logouts.rows.push({ ...deleted, askedAt: clock.now() })
     const opened = async (ms: number) => {
       await clock.advance(ms)
       await pending.takeDeleted()
@@ -187,5 +183,18 @@ describe('on several nodes', () => {
     assert.deepEqual(await opened(0), [1, 0], 'not the first any more')
     duties.isFirst = () => true
     assert.deepEqual(await opened(0), [1, 0], 'the wait begins again')
+  })
+
+  test('a node without others opens sessions of deleted instances at once', async () => {
+    const { clock, network, logouts, duties, pending, settle } = await setUp()
+    duties.held = () => []
+    network.stored.set('old', jid)
+    logouts.rows.push({ ...deleted, askedAt: clock.now() })
+    await pending.start()
+    await settle()
+    assert.deepEqual([network.opened.length, pending.count], [1, 1])
+    duties.isAlone = () => false
+    await pending.takeDeleted()
+    assert.equal(pending.count, 0, 'another node may have been the first before')
   })
 })

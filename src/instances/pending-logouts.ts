@@ -27,7 +27,7 @@ const pauses = { firstMs: 200, ceilingMs: 5000 }
 type Deps = {
   network: Pick<AccountNetwork, 'open' | 'storedJid' | 'release' | 'forget'>
   logouts: Pick<PendingLogoutStore, 'list' | 'listOf' | 'listOfDeleted' | 'remove'>
-  duties: Pick<Duties, 'held' | 'isFirst'>
+  duties: Pick<Duties, 'held' | 'isFirst' | 'isAlone'>
   nodeHold: () => NodeHold
   clock: Clock
   random: () => number
@@ -63,8 +63,12 @@ export class PendingLogouts implements PerInstance {
     const { logouts, duties } = this.#deps
     this.#isStarted = true
     const held = duties.held()
-    if (held === 'all') this.#goOn(await logouts.list())
-    else for (const instance of held) await this.take(instance)
+    if (held === 'all') {
+      this.#goOn(await logouts.list())
+      return
+    }
+    for (const instance of held) await this.take(instance)
+    await this.takeDeleted()
   }
 
   /** An instance that is taken before the start needs no read of its own. */
@@ -83,8 +87,9 @@ export class PendingLogouts implements PerInstance {
     if (!this.#isStarted) return
     if (duties.isFirst()) this.#firstSince ??= clock.monotonic()
     else this.#firstSince = undefined
-    const isCertain = duties.held() === 'all' || clock.monotonic() - (this.#firstSince ?? Infinity) >= othersEndMs
-    const found = isCertain ? await logouts.listOfDeleted() : []
+    const firstForMs = clock.monotonic() - (this.#firstSince ?? Infinity)
+    const othersHaveEnded = duties.isAlone() || firstForMs >= othersEndMs
+    const found = othersHaveEnded ? await logouts.listOfDeleted() : []
     const before = this.#deleted
     this.#deleted = new Set(found.map(({ sessionId }) => sessionId))
     await this.#end([...this.#running.values()].filter(({ logout }) => this.#isLost(logout, before)))

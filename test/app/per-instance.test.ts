@@ -17,6 +17,7 @@ import { OutboxWorker } from '../../src/bridge/outbound/queue/outbox-worker.ts'
 import type { PerInstance } from '../../src/core/per-instance.ts'
 import { BoundedMap } from '../../src/lib/bounded-map.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { IdClock } from '../../src/storage/stores/newest-ids.ts'
 import { assertRefused } from '../harness/assertions.ts'
 import { Service } from '../harness/service.ts'
 import { chatwootSignatureOf } from '../harness/signed-callback.ts'
@@ -230,7 +231,8 @@ test('after every part has left an instance that was in use, only the registry k
   )
   // As the registry does: an account that is still connected could fill the memory of a part that has left.
   await service.app.instances.get(name).close()
-  const [inbox, ...others] = service.app.perInstance
+  const [ids, inbox, ...others] = service.app.perInstance
+  assert.ok(ids instanceof IdClock, 'ids of rows are right before a part creates one')
   assert.ok(inbox instanceof InboxWorker && others[0] instanceof OutboxWorker, 'the workers leave first')
   for (const part of others) await part.leave(name)
   // The worker itself takes and leaves the parked rows.

@@ -22,6 +22,10 @@ export class DutyRelay implements Duties {
     return this.#duties().isFirst()
   }
 
+  isAlone(): boolean {
+    return this.#duties().isAlone()
+  }
+
   sharers(): number {
     return this.#duties().sharers()
   }
