@@ -80,6 +80,11 @@ export class OutboxWorker implements PerInstance {
     this.connectionChanged(instance)
   }
 
+  /** Messages that are accepted from now on are only stored. */
+  rest(instance: InstanceName): Promise<void> {
+    return this.#queues.rest(instance)
+  }
+
   /** The instance stops in this process. Its rows stay stored. */
   async leave(instance: InstanceName): Promise<void> {
     await this.#queues.leave(instance)

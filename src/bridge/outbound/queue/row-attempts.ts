@@ -39,7 +39,7 @@ type Deps = {
   sender: Pick<RowSender, 'send'>
   pace: Pick<Pace, 'acquire'>
   outcomes: Pick<RowOutcomes, 'notify' | 'fail' | 'stopListening'>
-  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf'>
+  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf' | 'isHere'>
   traces: Pick<Traces, 'during'>
   clock: Clock
   log: Log
@@ -75,6 +75,8 @@ export class RowAttempts {
   async #sendInTurn(fresh: OpenOutboxRow | undefined, attempt: Attempt): Promise<WorkOutcome> {
     const { outbox, transitions, pace, clock, accounts } = this.#deps
     const { instance, id, signal } = attempt
+    // It was stored while the instance left. Its new owner sends it.
+    if (!accounts.isHere(instance)) return 'done'
     const row = fresh ?? (await outbox.open(id))
     if (!row || (row.status !== 'pending' && row.status !== 'sending')) return 'done'
     if (!accounts.sessionOf(instance)) {
