@@ -102,6 +102,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     qrLifetimeMs: options.qrLifetimeMs,
     hasPeers: nodes.hasPeers,
     isCutOff: () => node?.membership.state === 'isolated',
+    isTakingOver: () => cluster?.holdings.isTakingOver === true,
   })
   const { instances, roster, network } = accounts
   const settingsOf = createSettingsOf(config, roster)
@@ -295,7 +296,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     node &&
     createCluster(base, {
       ...{ node, accounts, onSettings },
-      isBusy: (instance) => jobs.jobs.isRunning(instance),
+      isBusy: (instance) =>
+        jobs.jobs.isRunning(instance) || outbound.isSendingFile(instance) || inbound.posting.files.isFetching(instance),
       hasWaiting: (instance) => outbound.pendingOf(instance) > 0,
       onHandOverStep: options.onHandOverStep ?? (() => Promise.resolve()),
       standIn: outbound.standIn,

@@ -5,7 +5,7 @@ import { HoldingsBed, givenTo, other } from '../../test/harness/nodes/holdings-b
 import { waitUntil } from '../../test/harness/wait-until.ts'
 
 async function online(): Promise<HoldingsBed> {
-  const bed = new HoldingsBed()
+  const bed = HoldingsBed.begun()
   await bed.take('shop', 1)
   await bed.settle(100)
   assert.equal(bed.isOnline('shop'), true)
@@ -14,7 +14,7 @@ async function online(): Promise<HoldingsBed> {
 }
 
 test('an instance that is taken twice under one epoch is opened once', async () => {
-  const bed = new HoldingsBed()
+  const bed = HoldingsBed.begun()
   await bed.take('shop', 1)
   await bed.take('shop', 1)
   await bed.settle(100)
@@ -24,7 +24,7 @@ test('an instance that is taken twice under one epoch is opened once', async () 
 })
 
 test('an instance that is lost while it is taken does not connect', async () => {
-  const bed = new HoldingsBed()
+  const bed = HoldingsBed.begun()
   const opening = Promise.withResolvers<undefined>()
   bed.onTake = () => opening.promise.then()
   const lost = new AbortController()
@@ -41,7 +41,7 @@ test('an instance that is lost while it is taken does not connect', async () => 
 })
 
 test('a part that fails while an instance is taken leaves nothing open, and the next attempt opens it', async () => {
-  const bed = new HoldingsBed()
+  const bed = HoldingsBed.begun()
   bed.onTake = () => Promise.reject(new Error('storage is away'))
   await assert.rejects(bed.take('shop', 1), /storage is away/)
   assert.equal(bed.registry.has('shop'), false)
@@ -71,7 +71,7 @@ test('a name that is deleted and created again is served under the epoch of the 
 })
 
 test('an instance that a request creates is opened by that request', async () => {
-  const bed = new HoldingsBed()
+  const bed = HoldingsBed.begun()
   {
     using _expected = bed.holdings.expect('shop')
     await bed.take('shop', 1)
@@ -82,13 +82,25 @@ test('an instance that a request creates is opened by that request', async () =>
 })
 
 test('what is taken connects within its part of the time: first those whose messages wait', async () => {
-  const bed = new HoldingsBed()
+  const bed = HoldingsBed.begun()
   bed.waiting = ['b0', 'b1']
   await Promise.all(['a0', 'b0', 'a1', 'b1'].map((name, index) => bed.take(name, index + 1)))
   await bed.settle(1500)
   const opened = bed.network.opened.map(({ sessionId }) => sessionId.replace('session of ', ''))
   assert.deepEqual(opened.slice(0, 2).sort(), ['b0', 'b1'])
   assert.deepEqual(opened.slice(2).sort(), ['a0', 'a1'])
+})
+
+test('instances that come after the start are those of other nodes', async () => {
+  const bed = new HoldingsBed()
+  await bed.take('shop', 1)
+  bed.holdings.begin()
+  await bed.settle(100)
+  assert.deepEqual([bed.isOnline('shop'), bed.holdings.isTakingOver], [true, false])
+  await bed.take('bar', 2)
+  assert.equal(bed.holdings.isTakingOver, true)
+  await bed.settle(30_000)
+  assert.equal(bed.holdings.isTakingOver, false)
 })
 
 test('work under way ends while the account is online; then it closes, every part leaves, and one commit names the other node', async () => {
@@ -187,8 +199,8 @@ test('connections that are cut off come back, also that of an instance which was
 test('after 1,000 moves to another node and back, nothing remembers the instance', async () => {
   const name = 'wanderer-7c1d'
   using memory = new InstanceMemory(name)
-  const here = new HoldingsBed()
-  const there = new HoldingsBed(here.clock)
+  const here = HoldingsBed.begun()
+  const there = HoldingsBed.begun(here.clock)
   for (let move = 0; move < 1000; move++) {
     const [giver, taker] = move % 2 === 0 ? [here, there] : [there, here]
     if (move === 0) await giver.take(name, 1)

@@ -9,6 +9,7 @@ import type { InstanceName } from '../core/ids.ts'
 import type { Hold } from '../core/nodes/hold.ts'
 import type { SeenNode } from '../core/nodes/node.ts'
 import type { Standing } from '../core/nodes/owners.ts'
+import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
@@ -24,6 +25,8 @@ const takesAtOnce = 16
 const spreadMs = 20
 /** After a death the instances of the dead node are to be online again within seconds. */
 const mostSpreadMs = 1500
+/** What came from another node has connected by then, or tries again like all others. */
+const takeOverMs = 30_000
 
 type Deps = {
   registry: Pick<InstanceRegistry, 'open' | 'find' | 'list' | 'remove'>
@@ -33,6 +36,7 @@ type Deps = {
   isPinned: (account: LinkedAccount) => boolean
   /** Messages wait to be sent: the instance connects before others. */
   hasWaiting: (instance: InstanceName) => boolean
+  clock: Pick<Clock, 'monotonic'>
   random: () => number
   log: Log
 }
@@ -46,6 +50,8 @@ export class Holdings implements Holder {
   readonly #created = new Set<InstanceName>()
   readonly #begun = Promise.withResolvers<undefined>()
   #taking = 0
+  #hasBegun = false
+  #takesOverUntil = -Infinity
   readonly #over = new AbortController()
 
   constructor(deps: Deps) {
@@ -64,6 +70,11 @@ export class Holdings implements Holder {
     return [...this.#served.keys()].filter((instance) => !this.#leaving.has(instance))
   }
 
+  /** Whether instances of other nodes have come lately. */
+  get isTakingOver(): boolean {
+    return this.#deps.clock.monotonic() < this.#takesOverUntil
+  }
+
   /** The request that creates this instance opens it itself, as soon as it is taken. */
   expect(instance: InstanceName): Disposable {
     this.#created.add(instance)
@@ -72,6 +83,7 @@ export class Holdings implements Holder {
 
   /** From now on what is taken connects. */
   begin(): void {
+    this.#hasBegun = true
     this.#begun.resolve(undefined)
   }
 
@@ -134,7 +146,7 @@ export class Holdings implements Holder {
   }
 
   async #open(hold: Hold, lost: AbortSignal): Promise<void> {
-    const { registry, instances, log } = this.#deps
+    const { registry, instances, clock, log } = this.#deps
     const { instance } = hold
     const row = await instances.find(instance)
     // Deleted meanwhile.
@@ -142,6 +154,7 @@ export class Holdings implements Holder {
     const account = await registry.open(row)
     this.#served.set(instance, hold)
     if (this.#created.has(instance)) return
+    if (this.#hasBegun) this.#takesOverUntil = clock.monotonic() + takeOverMs
     const pauseMs = this.#pauseBefore(instance)
     this.#begun.promise
       .then(async () => {

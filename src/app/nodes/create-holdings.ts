@@ -26,7 +26,7 @@ const lookMs = 1000
 type Parts = {
   node: NodeParts
   accounts: Pick<AccountSet, 'instances' | 'store' | 'network'>
-  /** A job of the instance runs that another node would have to begin anew. */
+  /** A job of the instance runs, or a file is on its way, which another node would have to begin anew. */
   isBusy: (instance: InstanceName) => boolean
   /** Messages wait to be sent. */
   hasWaiting: (instance: InstanceName) => boolean
@@ -45,7 +45,7 @@ export function createHoldings({ log, stack }: Base, parts: Parts) {
   const { assignments } = tables
   const handOver = new HandOver({ registry, network, assignments, peers, clock, onStep, log })
   const holdings = new Holdings({
-    ...{ registry, instances: store, handOver, hasWaiting },
+    ...{ registry, instances: store, handOver, hasWaiting, clock },
     isPinned: ({ state, record }) => state === 'qr_pending' || isBusy(record.name),
     random: Math.random,
     log,

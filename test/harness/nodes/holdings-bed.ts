@@ -65,13 +65,19 @@ export class HoldingsBed {
       onStep: () => Promise.resolve(),
     })
     this.holdings = new Holdings({
-      ...{ registry, handOver, log: silentLog },
+      ...{ registry, handOver, clock, log: silentLog },
       instances: { find: (name) => Promise.resolve(this.rows.get(name)) },
       isPinned: () => this.isPinned,
       hasWaiting: (name) => this.waiting.includes(name),
       random: () => this.random,
     })
-    this.holdings.begin()
+  }
+
+  /** The start is over: what comes connects. */
+  static begun(clock?: ManualClock): HoldingsBed {
+    const bed = new HoldingsBed(clock)
+    bed.holdings.begin()
+    return bed
   }
 
   /** Whether the node has an open connection of the account. */

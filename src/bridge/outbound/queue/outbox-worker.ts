@@ -162,6 +162,11 @@ export class OutboxWorker implements PerInstance {
     return this.#queues.size(instance)
   }
 
+  /** Whether a file of the instance is on its way to the network. */
+  isSendingFile(instance: InstanceName): boolean {
+    return this.#accounts.get(instance)?.slots.files.isEmpty === false
+  }
+
   /** The account logged in, became ready to send, or stopped being so. */
   connectionChanged(instance: InstanceName): void {
     const account = this.#accounts.get(instance)
