@@ -60,7 +60,11 @@ export class HandOver {
 
   /** Another node has the instance: nothing is stored any more. */
   drop(account: LinkedAccount): Promise<void> {
-    return this.#end(account, () => account[Symbol.asyncDispose](), () => Promise.resolve())
+    return this.#end(
+      account,
+      () => account[Symbol.asyncDispose](),
+      () => Promise.resolve(),
+    )
   }
 
   async #rest({ record: { name } }: LinkedAccount): Promise<void> {

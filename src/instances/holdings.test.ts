@@ -72,10 +72,9 @@ test('a name that is deleted and created again is served under the epoch of the 
 
 test('an instance that a request creates is opened by that request', async () => {
   const bed = HoldingsBed.begun()
-  {
-    using _expected = bed.holdings.expect('shop')
-    await bed.take('shop', 1)
-  }
+  const expected = bed.holdings.expect('shop')
+  await bed.take('shop', 1)
+  expected[Symbol.dispose]()
   await bed.settle(1000)
   assert.equal(bed.network.opened.length, 0)
   assert.equal(bed.holdings.standingOf('shop').standing, 'held')

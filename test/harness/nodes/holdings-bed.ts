@@ -137,7 +137,13 @@ export class HoldingsBed {
       },
       ...{ gate: new Semaphore(4), qrLifetimeMs: 20_000, asksHistory: true, onChange: () => undefined },
       lifecycle: {
-        prepare: ({ name, ownerTag }, event, extras = {}) => ({ event, instance: name, ownerTag, extras, deliveries: [] }),
+        prepare: ({ name, ownerTag }, event, extras = {}) => ({
+          event,
+          instance: name,
+          ownerTag,
+          extras,
+          deliveries: [],
+        }),
         stored: () => undefined,
       },
       graces: { unreachableMs: 60_000, reconnectedMs: 5000 },
