@@ -33,6 +33,11 @@ export class AccountEvents implements PerInstance {
     }
   }
 
+  /** Resolves when no part works on the instance any more. */
+  async rest(instance: InstanceName): Promise<void> {
+    await Promise.all(this.#connected().perInstance.map((part) => part.rest?.(instance)))
+  }
+
   /** Every part leaves the instance, also after one part has failed. */
   leave(instance: InstanceName): Promise<void> {
     return runAll(this.#connected().perInstance.map((part) => () => part.leave(instance)))

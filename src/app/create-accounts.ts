@@ -34,6 +34,8 @@ import { createFindSent } from './find-sent.ts'
 
 // How many connections may be opening at the same time.
 const connectsAtOnce = 8
+// After the death of another node its instances are to be online within seconds.
+const connectsAfterDeath = 32
 // How long the network lets one QR code live.
 const defaultQrLifetimeMs = 20_000
 
@@ -53,6 +55,8 @@ type Parts = {
   hasPeers: () => boolean
   /** While this holds, no session is opened. */
   isCutOff: () => boolean
+  /** Instances of other nodes have come lately. */
+  isTakingOver: () => boolean
 }
 
 export type AccountSet = {
@@ -98,7 +102,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       instances: store,
       pendingLogouts,
       ...holds,
-      gate: new Semaphore(connectsAtOnce),
+      gate: new Semaphore(() => (parts.isTakingOver() ? connectsAfterDeath : connectsAtOnce)),
       clock,
       random: Math.random,
       log,

@@ -3,6 +3,7 @@
 
 import { NumberLookup } from '../bridge/people/number-lookup.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
+import type { HandOverStep } from '../instances/hand-over.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { HistoryJob } from '../core/jobs/job.ts'
 import type { JobRunner } from '../core/jobs/job-runner.ts'
@@ -44,6 +45,8 @@ export type RoomOptions = {
   qrLifetimeMs?: number
   /** Called between the steps of a send, which waits until it resolves. */
   onSendStep?: (step: SendStep) => Promise<void>
+  /** Called between the steps of a hand-over to another node, which waits until it resolves. */
+  onHandOverStep?: (step: HandOverStep) => Promise<void>
   /** How long an uncertain post is looked for before it is repeated. */
   lateCommitMs?: number
   /** Runs the jobs of the history in place of the importer. */
@@ -99,6 +102,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     qrLifetimeMs: options.qrLifetimeMs,
     hasPeers: nodes.hasPeers,
     isCutOff: () => node?.membership.state === 'isolated',
+    isTakingOver: () => cluster?.holdings.isTakingOver === true,
   })
   const { instances, roster, network } = accounts
   const settingsOf = createSettingsOf(config, roster)
@@ -291,7 +295,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const cluster: Cluster | null =
     node &&
     createCluster(base, {
-      ...{ node, accounts, onSettings, isBusy: (instance) => jobs.jobs.isRunning(instance) },
+      ...{ node, accounts, onSettings },
+      isBusy: (instance) =>
+        jobs.jobs.isRunning(instance) || outbound.isSendingFile(instance) || inbound.posting.files.isFetching(instance),
+      hasWaiting: (instance) => outbound.pendingOf(instance) > 0,
+      onHandOverStep: options.onHandOverStep ?? (() => Promise.resolve()),
       standIn: outbound.standIn,
       lookForRows: (instance) => outbound.lookAgain(instance),
       metrics: metrics.nodes,

@@ -12,6 +12,11 @@ export type PerInstance = {
    */
   take?(instance: InstanceName): Promise<void> | void
   /**
+   * The instance is about to move to another process, and is still connected. Begins no more work on it, and resolves when the
+   * work under way has ended. `leave` follows. A part whose work may be cut short at any time leaves this out.
+   */
+  rest?(instance: InstanceName): Promise<void>
+  /**
    * The instance stops in this process: it is deleted or moves. Ends the work on it and drops what the part remembers of it.
    * What is stored stays. A second call does no harm.
    */

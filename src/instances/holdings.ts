@@ -3,21 +3,19 @@
 //
 // taken   → served   when every part has taken the instance; then it connects
 // served  → leaving  when another node is to have it: requests go there, running work ends, the connection closes
-// leaving → served   when the database says that it is still ours
 // any     → lost     when the database says that another node has it
 
 import type { InstanceName } from '../core/ids.ts'
-import type { Network } from '../core/network.ts'
 import type { Hold } from '../core/nodes/hold.ts'
-import type { AssignmentTable, SeenNode } from '../core/nodes/node.ts'
+import type { SeenNode } from '../core/nodes/node.ts'
 import type { Standing } from '../core/nodes/owners.ts'
-import type { Peers } from '../core/nodes/peers.ts'
+import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
-import { runAll } from '../lib/run-all.ts'
 import type { Holder } from '../nodes/membership/holder.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
+import type { HandOver } from './hand-over.ts'
 import type { InstanceRegistry } from './instance-registry.ts'
 import type { LinkedAccount } from './linked-account.ts'
 
@@ -27,17 +25,18 @@ const takesAtOnce = 16
 const spreadMs = 20
 /** After a death the instances of the dead node are to be online again within seconds. */
 const mostSpreadMs = 1500
+/** What came from another node has connected by then, or tries again like all others. */
+const takeOverMs = 30_000
 
 type Deps = {
-  registry: InstanceRegistry
+  registry: Pick<InstanceRegistry, 'open' | 'find' | 'list' | 'remove'>
   instances: Pick<InstanceStore, 'find'>
-  network: Pick<Network, 'release'>
-  assignments: Pick<AssignmentTable, 'handOver' | 'find'>
-  peers: Pick<Peers, 'look' | 'comingSoon'>
-  /** Epoch milliseconds on the clock of the database. */
-  databaseNow: () => number
-  /** An open pairing or a running import: the instance stays for now. */
+  handOver: Pick<HandOver, 'give' | 'drop'>
+  /** Work that another node would have to begin anew: the instance stays for now. */
   isPinned: (account: LinkedAccount) => boolean
+  /** Messages wait to be sent: the instance connects before others. */
+  hasWaiting: (instance: InstanceName) => boolean
+  clock: Pick<Clock, 'monotonic'>
   random: () => number
   log: Log
 }
@@ -51,7 +50,9 @@ export class Holdings implements Holder {
   readonly #created = new Set<InstanceName>()
   readonly #begun = Promise.withResolvers<undefined>()
   #taking = 0
-  #isOver = false
+  #hasBegun = false
+  #takesOverUntil = -Infinity
+  readonly #over = new AbortController()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -69,6 +70,11 @@ export class Holdings implements Holder {
     return [...this.#served.keys()].filter((instance) => !this.#leaving.has(instance))
   }
 
+  /** Whether instances of other nodes have come lately. */
+  get isTakingOver(): boolean {
+    return this.#deps.clock.monotonic() < this.#takesOverUntil
+  }
+
   /** The request that creates this instance opens it itself, as soon as it is taken. */
   expect(instance: InstanceName): Disposable {
     this.#created.add(instance)
@@ -77,12 +83,13 @@ export class Holdings implements Holder {
 
   /** From now on what is taken connects. */
   begin(): void {
+    this.#hasBegun = true
     this.#begun.resolve(undefined)
   }
 
   async take(hold: Hold, lost: AbortSignal): Promise<void> {
     const { instance } = hold
-    if (this.#isOver || this.#served.get(instance)?.epoch === hold.epoch) return
+    if (this.#over.signal.aborted || this.#served.get(instance)?.epoch === hold.epoch) return
     this.#taking++
     try {
       const leave = await this.#turns.enter(lost)
@@ -99,37 +106,28 @@ export class Holdings implements Holder {
   }
 
   async lose(hold: Hold): Promise<void> {
-    const { registry } = this.#deps
+    const { registry, handOver } = this.#deps
     const { instance, epoch } = hold
     const account = registry.find(instance)
     if (account?.hold.epoch === epoch) {
-      await this.#close(account, () => account[Symbol.asyncDispose]())
+      await handOver.drop(account)
       registry.remove(instance, 'lost')
     }
-    if (this.#served.get(instance)?.epoch === epoch) this.#served.delete(instance)
-    this.#leaving.delete(instance)
+    this.#forget(hold)
   }
 
-  async giveAway(hold: Hold, to: SeenNode, lost: AbortSignal): Promise<void> {
-    const { registry, assignments, peers, databaseNow, isPinned, log } = this.#deps
+  async giveAway(hold: Hold, to: SeenNode, lost: AbortSignal): Promise<'tried' | 'not_now'> {
+    const { registry, handOver, isPinned } = this.#deps
     const { instance, epoch } = hold
     const account = registry.find(instance)
-    if (!account || account.hold.epoch !== epoch || isPinned(account) || this.#isOver) return
+    if (account?.hold.epoch !== epoch || this.#over.signal.aborted) return 'tried'
+    if (isPinned(account)) return 'not_now'
     this.#leaving.add(instance)
-    const peer = { id: to.id, address: to.address }
-    void peers.comingSoon(peer, instance).catch(ignoreRejection)
     const abandon = () => void account[Symbol.asyncDispose]().catch(ignoreRejection)
     lost.addEventListener('abort', abandon, { once: true })
     try {
-      await this.#close(account, () => account.close())
-      const given = await assignments.handOver(hold, to.id, databaseNow())
-      if (given?.node === to.id) void peers.look(peer).catch(ignoreRejection)
-      log.info({ instance, epoch, to: to.name, isGiven: given !== undefined }, 'an instance moves to another node')
-    } catch (error) {
-      // The answer may be lost after the commit, and then another node opens the session.
-      const now = await assignments.find(instance)
-      if (now?.node === hold.node && now.epoch === epoch) await this.#openAgain(hold, lost)
-      throw error
+      await handOver.give(account, to, AbortSignal.any([lost, this.#over.signal]))
+      return 'tried'
     } finally {
       lost.removeEventListener('abort', abandon)
     }
@@ -144,41 +142,39 @@ export class Holdings implements Holder {
 
   /** No instance is taken any more. */
   end(): void {
-    this.#isOver = true
+    this.#over.abort()
   }
 
   async #open(hold: Hold, lost: AbortSignal): Promise<void> {
-    const { registry, instances, random, log } = this.#deps
+    const { registry, instances, clock, log } = this.#deps
     const { instance } = hold
     const row = await instances.find(instance)
     // Deleted meanwhile.
-    if (!row || lost.aborted || this.#isOver) return
+    if (!row || lost.aborted || this.#over.signal.aborted) return
     const account = await registry.open(row)
     this.#served.set(instance, hold)
     if (this.#created.has(instance)) return
-    const pauseMs = Math.round(random() * Math.min(this.#taking * spreadMs, mostSpreadMs))
+    if (this.#hasBegun) this.#takesOverUntil = clock.monotonic() + takeOverMs
+    const pauseMs = this.#pauseBefore(instance)
     this.#begun.promise
-      .then(() => account.boot(pauseMs))
+      .then(async () => {
+        if (!lost.aborted) await account.boot(pauseMs)
+      })
       .catch((err: unknown) => {
         if (!lost.aborted) log.error({ err, instance }, 'an instance could not be taken up')
       })
   }
 
-  async #openAgain(hold: Hold, lost: AbortSignal): Promise<void> {
-    const { instance } = hold
-    this.#deps.registry.remove(instance, 'lost')
-    this.#served.delete(instance)
-    this.#leaving.delete(instance)
-    await this.take(hold, lost)
+  /** Half of the time is for those whose messages wait, the other half for all others. */
+  #pauseBefore(instance: InstanceName): number {
+    const { hasWaiting, random } = this.#deps
+    const halfMs = Math.min(this.#taking * spreadMs, mostSpreadMs) / 2
+    return Math.round((hasWaiting(instance) ? 0 : halfMs) + random() * halfMs)
   }
 
-  /** Each step runs also when one before it fails: the session must be closed. */
-  #close(account: LinkedAccount, close: () => Promise<void>): Promise<void> {
-    const { registry, network } = this.#deps
-    const { name, sessionId, pairingSessionId } = account.record
-    const release = (id: string | null) => async () => {
-      if (id !== null) await network.release(id)
-    }
-    return runAll([close, release(sessionId), release(pairingSessionId), () => registry.leave(name)])
+  #forget({ instance, epoch }: Hold): void {
+    if (this.#served.get(instance)?.epoch !== epoch) return
+    this.#served.delete(instance)
+    this.#leaving.delete(instance)
   }
 }

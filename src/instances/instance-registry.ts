@@ -72,6 +72,11 @@ export class InstanceRegistry {
     }
   }
 
+  /** The parts begin no more work on the instance. Resolves when what was under way has ended. */
+  async rest(name: InstanceName): Promise<void> {
+    await this.#deps.parts.rest?.(name)
+  }
+
   /** No part remembers the instance afterwards; it is still listed, and its account must be closed before. */
   async leave(name: InstanceName): Promise<void> {
     await this.#deps.parts.leave(name)

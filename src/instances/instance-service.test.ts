@@ -7,6 +7,7 @@ import { silentLog } from '../../test/harness/logs.ts'
 import { createSoleArrivals } from '../app/nodes/sole-supply.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { ScriptedNetwork, jid } from '../../test/harness/scripted-network.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
 import type { Hold } from '../core/nodes/hold.ts'
 import type { InstanceName } from '../core/ids.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
@@ -248,6 +249,16 @@ describe('a deletion that fails', () => {
     await assert.rejects(service.remove(name, false, 'api'), /the keys were not stored/)
     await settle()
     assert.deepEqual(sessionsOf(network), ['stored'])
+  })
+
+  test('because another node has the instance by now does not open the session here again', async () => {
+    const { service, network, store, clock, settle } = await linked()
+    store.failure = new NotHeldError(name)
+    await assert.rejects(service.remove(name, false, 'api'), NotHeldError)
+    store.failure = undefined
+    await clock.advance(10_000)
+    await settle()
+    assert.deepEqual(sessionsOf(network), [])
   })
 
   test('can be repeated before the account goes on', async () => {

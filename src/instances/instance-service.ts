@@ -9,6 +9,7 @@ import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { Network } from '../core/network.ts'
+import { NotHeldError } from '../core/nodes/hold.ts'
 import type { HoldOf, NodeHold } from '../core/nodes/hold.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import { blankInstance, changedColumns } from '../storage/stores/accounts/instance-rows.ts'
@@ -143,8 +144,8 @@ export class InstanceService {
         const keep = this.#sessionToKeep(account.record)
         await instances.remove(holdOf(name), keep, this.#audit(actor, 'instance.delete', account.record, facts))
       } catch (error) {
-        // The caller is told that the instance was not deleted, so the account must go on.
-        registry.take({ ...account.record }).resurrect()
+        // The caller is told that the instance was not deleted, so the account must go on: here, unless another node has it.
+        if (!(error instanceof NotHeldError)) registry.take({ ...account.record }).resurrect()
         throw error
       }
       registry.remove(name)

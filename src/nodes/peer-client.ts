@@ -55,10 +55,6 @@ export class PeerClient implements Peers {
     return this.#tell(peer, peerRoutes.drain, { instance })
   }
 
-  comingSoon(peer: Peer, instance: InstanceName): Promise<void> {
-    return this.#tell(peer, peerRoutes.coming, { instance })
-  }
-
   /** Resolves with the whole answer; rejects with an EgressError when it is not complete in time. */
   async forwardCallback(owner: Owner, head: ForwardHead, body: Buffer, terms: Terms): Promise<ForwardAnswer<Buffer>> {
     const answer = await this.#deps.quick.request({ ...this.#forward(owner, head, body), ...terms })

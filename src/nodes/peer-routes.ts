@@ -5,7 +5,6 @@ export const peerRoutes = {
   renewed: '/internal/renewed',
   look: '/internal/look',
   drain: '/internal/drain',
-  coming: '/internal/coming',
   overview: '/internal/overview',
   events: '/internal/events',
 } as const

@@ -1,4 +1,5 @@
-// The service as a process that stands still at one step of a send, the n-th time it comes there, until it is killed.
+// The service as a process that stands still at one step of a send or of a hand-over, the n-th time it comes there, until it is
+// killed.
 
 import { createApp } from '../../src/app/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -7,12 +8,10 @@ import { createLog } from '../../src/lib/log.ts'
 const [, , stopAt, nth = '1'] = process.argv
 const log = createLog({ level: 'info', format: 'json' })
 let left = Number(nth)
-const app = await createApp(loadConfig(process.env), {
-  log,
-  onSendStep: (step) => {
-    if (step !== stopAt || --left > 0) return Promise.resolve()
-    log.info({ step }, 'standing still')
-    return new Promise(() => undefined)
-  },
-})
+const onStep = (step: string): Promise<void> => {
+  if (step !== stopAt || --left > 0) return Promise.resolve()
+  log.info({ step }, 'standing still')
+  return new Promise(() => undefined)
+}
+const app = await createApp(loadConfig(process.env), { log, onSendStep: onStep, onHandOverStep: onStep })
 await app.start()

@@ -84,7 +84,7 @@ describe('a request is refused and does nothing', () => {
     ['about no instance', { path: peerRoutes.drain, body: '{}' }, 'SERVICE_BAD_REQUEST'],
     [
       'about an instance that is no name',
-      { path: peerRoutes.coming, body: '{"instance":"../a"}' },
+      { path: peerRoutes.drain, body: '{"instance":"../a"}' },
       'SERVICE_BAD_REQUEST',
     ],
     ['that tells null', { path: peerRoutes.drain, body: 'null' }, 'SERVICE_BAD_REQUEST'],
@@ -206,8 +206,7 @@ test('nodes tell and ask each other', async () => {
   assert.deepEqual(await peers.overviews([gone, pair.owner.peer]), [{ node: 'owner-1' }])
   await peers.look(pair.owner.peer)
   await peers.drain(pair.owner.peer, 'shop')
-  await peers.comingSoon(pair.owner.peer, 'bar')
-  assert.deepEqual(pair.owner.told, ['look', 'drain shop', 'coming bar'])
+  assert.deepEqual(pair.owner.told, ['look', 'drain shop'])
 })
 
 test('a node that is gone, or is another one by now, answers nothing, and telling it does not fail', async () => {

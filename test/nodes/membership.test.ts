@@ -111,7 +111,7 @@ test('a wish is told once; after the hand-over the instance is lost', async () =
   const { assignments } = stage.tables
   node.holder.onGiveAway = async (hold, to) => {
     assert.equal(to.address, other.address)
-    // The second one cannot leave now. Its wish stays.
+    // The second one is not given away after all. Its wish stays.
     if (hold.instance === 'shop') await assignments.handOver(hold, to.id, 0)
   }
   const ask = (instance: string) => assignments.wish([{ instance, from: node.id, to: other.id, askedAt: 1 }])
@@ -126,6 +126,25 @@ test('a wish is told once; after the hand-over the instance is lost', async () =
   await assignments.wish([{ instance: 'bar', from: node.id, to: other.id, askedAt: 2 }])
   await stage.pass(2000)
   assert.equal(node.holder.calls.filter((call) => call.startsWith('give bar')).length, 2, 'a new wish is told')
+})
+
+test('an instance that cannot leave now is asked again with each beat, and leaves when it can', async () => {
+  await using stage = new NodeStage()
+  const [node, other] = [await stage.join(), await stage.join()]
+  await stage.give(node, 'shop')
+  const { assignments } = stage.tables
+  node.holder.onGiveAway = async (hold, to) => {
+    await assignments.handOver(hold, to.id, 0)
+  }
+  node.holder.isPinned = true
+  await assignments.wish([{ instance: 'shop', from: node.id, to: other.id, askedAt: 1 }])
+  await stage.pass(5000)
+  const asked = node.holder.calls.filter((call) => call.startsWith('give')).length
+  assert.ok(asked >= 5 && asked <= 11, `asked ${asked} times`)
+  assert.deepEqual(node.holder.connected, ['shop'])
+  node.holder.isPinned = false
+  await stage.pass(2000)
+  assert.deepEqual([node.holder.connected, other.holder.connected], [[], ['shop']])
 })
 
 test('a wish whose giving failed is told again, and a wish for a node that is gone is dropped', async () => {

@@ -6,6 +6,7 @@ import type { Peer } from '../../core/nodes/peers.ts'
 import type { StandIn } from '../../core/nodes/stand-in.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import { NotHeldError } from '../../core/nodes/hold.ts'
+import type { HandOverStep } from '../../instances/hand-over.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Arrivals } from '../../instances/instance-service.ts'
 import type { NodeMetrics } from '../../ledger/node-metrics.ts'
@@ -37,6 +38,8 @@ type Parts = {
   node: NodeParts
   accounts: Pick<AccountSet, 'instances' | 'store' | 'network' | 'pendingLogouts'>
   isBusy: (instance: InstanceName) => boolean
+  hasWaiting: (instance: InstanceName) => boolean
+  onHandOverStep: (step: HandOverStep) => Promise<void>
   onSettings: () => void
   standIn: StandIn
   /** Another node has stored messages of an instance that this node holds. */
@@ -94,7 +97,6 @@ export function createCluster(base: Base, parts: Parts): Cluster {
           membership.lookNow()
         },
         drain: lookForRows,
-        comingSoon: () => undefined,
         overview,
       },
       serve: (request, response) => {

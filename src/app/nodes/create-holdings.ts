@@ -5,6 +5,8 @@ import type { InstanceName } from '../../core/ids.ts'
 import { isActive } from '../../core/instance.ts'
 import type { OwnerAnswer, Standing } from '../../core/nodes/owners.ts'
 import type { Activity } from '../../core/nodes/placement.ts'
+import { HandOver } from '../../instances/hand-over.ts'
+import type { HandOverStep } from '../../instances/hand-over.ts'
 import { Holdings } from '../../instances/holdings.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -24,19 +26,26 @@ const lookMs = 1000
 type Parts = {
   node: NodeParts
   accounts: Pick<AccountSet, 'instances' | 'store' | 'network'>
-  /** A job of the instance runs that another node would have to begin anew. */
+  /** A job of the instance runs, or a file is on its way, which another node would have to begin anew. */
   isBusy: (instance: InstanceName) => boolean
+  /** Messages wait to be sent. */
+  hasWaiting: (instance: InstanceName) => boolean
+  onHandOverStep: (step: HandOverStep) => Promise<void>
   onSettings: () => void
 }
 
 export type HoldingParts = ReturnType<typeof createHoldings>
 
-export function createHoldings({ log, stack }: Base, { node, accounts, isBusy, onSettings }: Parts) {
+export function createHoldings({ log, stack }: Base, parts: Parts) {
+  const { node, accounts, isBusy, hasWaiting, onSettings, onHandOverStep: onStep } = parts
   const { membership, tables, peers, relay } = node
   const { instances: registry, store, network } = accounts
   const databaseNow = () => membership.databaseNow()
+  const clock = databaseClock(membership)
+  const { assignments } = tables
+  const handOver = new HandOver({ registry, network, assignments, peers, clock, onStep, log })
   const holdings = new Holdings({
-    ...{ registry, instances: store, network, assignments: tables.assignments, peers, databaseNow },
+    ...{ registry, instances: store, handOver, hasWaiting, clock },
     isPinned: ({ state, record }) => state === 'qr_pending' || isBusy(record.name),
     random: Math.random,
     log,
@@ -54,7 +63,7 @@ export function createHoldings({ log, stack }: Base, { node, accounts, isBusy, o
       },
       activities: async () => new Map((await store.list()).map((row) => [row.name, activityOf(row)])),
       startCell: undefined,
-      clock: databaseClock(membership),
+      clock,
     }),
   )
   const owners = new RouteTable({

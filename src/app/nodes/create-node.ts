@@ -40,7 +40,6 @@ const noPeers: Peers = {
   renewed: () => Promise.resolve(undefined),
   look: () => Promise.resolve(),
   drain: () => Promise.resolve(),
-  comingSoon: () => Promise.resolve(),
 }
 
 export function createNode({ config, log, node: self, stack }: Base, options: Options): NodeParts {

@@ -25,7 +25,7 @@ export class HolderRelay implements Holder {
     return this.#connected().holder.lose(hold)
   }
 
-  giveAway(hold: Hold, to: SeenNode, lost: AbortSignal): Promise<void> {
+  giveAway(hold: Hold, to: SeenNode, lost: AbortSignal): Promise<'tried' | 'not_now'> {
     return this.#connected().holder.giveAway(hold, to, lost)
   }
 

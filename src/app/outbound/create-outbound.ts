@@ -75,6 +75,7 @@ export function createOutbound(deps: OutboundDeps) {
     /** Health asks often, so the count comes from memory. */
     outboxPending: () => worker.counts().pending,
     pendingOf: (instance: InstanceName) => worker.countOf(instance),
+    isSendingFile: (instance: InstanceName) => worker.isSendingFile(instance),
     /** From now on messages are queued for the next process. */
     pause(): void {
       accounts.pause()

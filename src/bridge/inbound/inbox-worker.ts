@@ -155,6 +155,11 @@ export class InboxWorker implements PerInstance {
     return (await withDeadline(clock, retryMs, pending, takesTooLong)).length
   }
 
+  /** What is received from now on is only stored. */
+  rest(instance: InstanceName): Promise<void> {
+    return this.#queues.rest(instance)
+  }
+
   /** Ends the work on an instance. Its rows stay in the inbox. */
   async leave(instance: InstanceName): Promise<void> {
     const live = this.#live.get(instance)

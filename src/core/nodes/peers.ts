@@ -20,6 +20,4 @@ export type Peers = {
   look(peer: Peer): Promise<void>
   /** The peer has new waiting messages of an instance that it holds. Best effort. */
   drain(peer: Peer, instance: InstanceName): Promise<void>
-  /** The peer will soon hold the instance: it may read ahead what is no secret of the session. Best effort. */
-  comingSoon(peer: Peer, instance: InstanceName): Promise<void>
 }

@@ -15,7 +15,6 @@ type Deps = {
   overview: () => object
   look: () => void
   drain: (instance: InstanceName) => void
-  comingSoon: (instance: InstanceName) => void
 }
 
 const validName = new RegExp(instanceNamePattern)
@@ -44,9 +43,6 @@ export class PeerCalls {
         return {}
       case peerRoutes.drain:
         this.#deps.drain(instanceOf(facts))
-        return {}
-      case peerRoutes.coming:
-        this.#deps.comingSoon(instanceOf(facts))
         return {}
       default:
         throw new Error('every route of nodes is answered here or forwarded')

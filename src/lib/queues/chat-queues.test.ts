@@ -292,6 +292,29 @@ test('an instance that comes back waits for its own unfinished work', async () =
   assert.deepEqual(names(), ['a 1', 'a 2'])
 })
 
+test('the queues of an instance that rests end what is under way, and take up nothing more until it has left', async () => {
+  const { names, push, end, queues, rested, steps, clock } = setUp()
+  push('p', '1')
+  push('p', '2')
+  push('q', '3')
+  await end(1, { until: clock.now() + 1000 })
+  rested.length = 0
+  const resting = queues.rest('a')
+  assert.equal(queues.isFree('a', 'new'), false)
+  push('new', '4')
+  assert.equal(steps[0]?.signal.aborted, false)
+  await end(0)
+  await resting
+  queues.wake('a')
+  await clock.advance(2000)
+  assert.deepEqual(names(), ['a 1', 'a 3'])
+  assert.deepEqual(new Set(rested), new Set(['4', '2', '3']), 'what waits is told so')
+  await queues.leave('a')
+  assert.equal(queues.isFree('a', 'p'), true)
+  push('p', '2')
+  assert.deepEqual(names(), ['a 1', 'a 3', 'a 2'])
+})
+
 test('stopped queues end the work under way and take up nothing more', async () => {
   const { names, push, end, queues, steps, clock } = setUp()
   push('p', '1')

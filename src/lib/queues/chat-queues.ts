@@ -50,6 +50,8 @@ type InstanceQueues<Row> = {
   merged: MergedKeys
   rows: number
   running: Set<Promise<undefined>>
+  /** No further row is taken up. */
+  isResting: boolean
   stop: AbortController
 }
 
@@ -90,7 +92,7 @@ export class ChatQueues<Row> {
   isFree(instance: string, chatId: string): boolean {
     if (this.#isStopped || this.#leaving.has(instance)) return false
     const of = this.#instances.get(instance)
-    return of?.chats.has(of.merged.currentOf(chatId)) !== true
+    return of === undefined || !(of.isResting || of.chats.has(of.merged.currentOf(chatId)))
   }
 
   /** Puts the row last. */
@@ -149,6 +151,13 @@ export class ChatQueues<Row> {
     for (const queue of of?.chats.values() ?? []) if (of) this.#start(of, queue)
   }
 
+  /** Takes up no further row of the instance until it has left. Resolves when the work under way has ended. */
+  async rest(instance: string): Promise<void> {
+    const of = this.#instanceOf(instance)
+    of.isResting = true
+    await Promise.all(of.running)
+  }
+
   /** Forgets the rows of the instance. Resolves when the work under way has ended. */
   async leave(instance: string): Promise<void> {
     const of = this.#instances.get(instance)
@@ -198,6 +207,7 @@ export class ChatQueues<Row> {
       chats: new Map<string, Queue<Row>>(),
       merged: new MergedKeys(),
       running: new Set<Promise<undefined>>(),
+      isResting: false,
       stop: new AbortController(),
     }))
   }
@@ -229,6 +239,10 @@ export class ChatQueues<Row> {
     queue.cancelTimer?.()
     queue.isWoken = true
     if (queue.running || of.stop.signal.aborted || this.#isStopped) return
+    if (of.isResting) {
+      this.#deps.onResting?.(idsOf(queue))
+      return
+    }
     const { promise: running, resolve } = Promise.withResolvers<undefined>()
     // Before the work begins, because the work may push rows.
     queue.running = running
@@ -242,14 +256,15 @@ export class ChatQueues<Row> {
   async #run(of: InstanceQueues<Row>, queue: Queue<Row>): Promise<void> {
     const { signal } = of.stop
     let outcome: WorkOutcome = 'done'
-    while (queue.isWoken && !signal.aborted) {
+    while (queue.isWoken && !signal.aborted && !of.isResting) {
       queue.isWoken = false
       outcome = await this.#workOff(of, queue)
     }
     queue.running = undefined
     if (lengthOf(queue) === 0) {
       if (of.chats.get(queue.chatId) === queue) of.chats.delete(queue.chatId)
-    } else if (typeof outcome === 'object') this.#startAt(of, queue, outcome.until)
+    } else if (of.isResting) this.#deps.onResting?.(idsOf(queue))
+    else if (typeof outcome === 'object') this.#startAt(of, queue, outcome.until)
   }
 
   /** Until a row has to wait, or none is left. */
@@ -259,7 +274,7 @@ export class ChatQueues<Row> {
       // Another merge may add work while this one is awaited.
       while (queue.before.length > 0) await Promise.all(queue.before.splice(0))
       queue.absorbed.length = 0
-      const item = signal.aborted ? undefined : queue.waiting.takeFirst()
+      const item = signal.aborted || of.isResting ? undefined : queue.waiting.takeFirst()
       if (!item) return 'done'
       this.#uncache([item])
       queue.current = item

@@ -10,6 +10,7 @@ test('a semaphore admits its limit of callers at once, and the others in order',
   const gate = new Semaphore(2)
   const inside: number[] = []
   const leave: (() => void)[] = []
+  assert.equal(gate.isEmpty, true)
   for (let caller = 0; caller < 4; caller++) {
     void gate.enter(never).then((done) => {
       inside.push(caller)
@@ -25,6 +26,9 @@ test('a semaphore admits its limit of callers at once, and the others in order',
   leave[1]?.()
   await turn()
   assert.deepEqual(inside, [0, 1, 2, 3])
+  assert.equal(gate.isEmpty, false)
+  for (const each of leave) each()
+  assert.equal(gate.isEmpty, true)
 })
 
 test('a place that is passed on cannot be taken by a caller of the same moment', async () => {

@@ -15,6 +15,11 @@ export class Semaphore {
     return this.#inside >= this.#width()
   }
 
+  /** Whether no caller is inside. */
+  get isEmpty(): boolean {
+    return this.#inside === 0
+  }
+
   /** Resolves to the function that makes room for the next caller; calling it twice does no harm. */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()

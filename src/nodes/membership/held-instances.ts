@@ -32,7 +32,7 @@ export class HeldInstances {
   readonly #deps: Deps
   readonly #held = new Map<InstanceName, Holding>()
   readonly #lanes = new KeyedLanes()
-  readonly #running = new Set<Promise<void>>()
+  readonly #running = new Set<Promise<unknown>>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -58,18 +58,19 @@ export class HeldInstances {
     for (const instance of [...this.#held.keys()]) this.#lose(instance)
   }
 
-  /** False when the holder was told of this wish before, or has nothing to give away. Rejects when the holder failed. */
-  async giveAway({ instance, askedAt }: Move, to: SeenNode): Promise<boolean> {
+  /** `known`: the holder was told of this wish before, or has nothing to give away. Rejects when the holder failed. */
+  async giveAway({ instance, askedAt }: Move, to: SeenNode): Promise<'tried' | 'not_now' | 'known'> {
     const holding = this.#held.get(instance)
     const wish = `${to.id} ${askedAt}`
-    if (!holding || holding.wish === wish) return false
+    if (!holding || holding.wish === wish) return 'known'
     holding.wish = wish
     const { hold, lost } = holding
     try {
-      await this.#inLane(instance, async () => {
-        if (!lost.signal.aborted) await this.#deps.holder.giveAway(hold, to, lost.signal)
-      })
-      return true
+      const answer = await this.#inLane(instance, async () =>
+        lost.signal.aborted ? 'tried' : this.#deps.holder.giveAway(hold, to, lost.signal),
+      )
+      if (answer === 'not_now') holding.wish = undefined
+      return answer
     } catch (error) {
       holding.wish = undefined
       throw error
@@ -105,7 +106,7 @@ export class HeldInstances {
     })
   }
 
-  #inLane(instance: InstanceName, work: () => Promise<void>): Promise<void> {
+  #inLane<Result>(instance: InstanceName, work: () => Promise<Result>): Promise<Result> {
     const running = this.#lanes.run(instance, work).finally(() => this.#running.delete(running))
     this.#running.add(running)
     return running

@@ -78,8 +78,9 @@ export class HoldReader {
 
   async #giveAway(move: Move, to: SeenNode): Promise<void> {
     try {
-      // The database tells whether it was given away.
-      if (await this.#deps.held.giveAway(move, to)) this.readNow()
+      const answer = await this.#deps.held.giveAway(move, to)
+      if (answer === 'tried') this.readNow()
+      else if (answer === 'not_now') this.#version = undefined
     } catch (err) {
       this.#deps.log.warn({ err, instance: move.instance }, 'an instance could not be given away')
       this.#version = undefined

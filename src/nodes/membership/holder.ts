@@ -10,10 +10,10 @@ export type Holder = {
   /** It is not ours any more: close it quietly and drop its memory, even if the same epoch comes back. */
   lose(hold: Hold): Promise<void>
   /**
-   * The nodes wish that another one has the instance. Called once for each wish. The database tells afterwards whether it was
-   * given away; then `lose` follows.
+   * The nodes wish that another one has the instance. `tried`: the database tells whether it was given away, and `lose` follows
+   * then. `not_now`: the instance has work that must not be interrupted, so the wish comes again with the next beat.
    */
-  giveAway(hold: Hold, to: SeenNode, lost: AbortSignal): Promise<void>
+  giveAway(hold: Hold, to: SeenNode, lost: AbortSignal): Promise<'tried' | 'not_now'>
   /** True: close all connections. False: this is still the same node with the same epochs, which goes on. */
   isolated(is: boolean): void
 }

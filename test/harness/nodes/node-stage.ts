@@ -22,6 +22,8 @@ class RecordedHolder implements Holder {
   readonly calls: string[] = []
   readonly held = new Set<string>()
   isIsolated = false
+  /** Nothing can be given away now. */
+  isPinned = false
   /** Replaced by a test that wants a call to fail or to last. */
   onTake: (hold: Hold, lost: AbortSignal) => Promise<void> = () => Promise.resolve()
   onLose: (hold: Hold) => Promise<void> = () => Promise.resolve()
@@ -39,9 +41,11 @@ class RecordedHolder implements Holder {
     this.held.delete(hold.instance)
   }
 
-  async giveAway(hold: Hold, to: SeenNode): Promise<void> {
+  async giveAway(hold: Hold, to: SeenNode): Promise<'tried' | 'not_now'> {
     this.calls.push(`give ${hold.instance} ${hold.epoch}`)
+    if (this.isPinned) return 'not_now'
     await this.onGiveAway(hold, to)
+    return 'tried'
   }
 
   isolated(is: boolean): void {

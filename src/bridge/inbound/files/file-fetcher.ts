@@ -74,6 +74,11 @@ export class FileFetcher implements PerInstance {
     throw failure
   }
 
+  /** Whether a file of the instance is on its way to this process. */
+  isFetching(instance: InstanceName): boolean {
+    return this.#limits.get(instance)?.isEmpty === false
+  }
+
   leave(instance: InstanceName): void {
     this.#limits.delete(instance)
   }

@@ -80,6 +80,11 @@ export class OutboxWorker implements PerInstance {
     this.connectionChanged(instance)
   }
 
+  /** Messages that are accepted from now on are only stored. */
+  rest(instance: InstanceName): Promise<void> {
+    return this.#queues.rest(instance)
+  }
+
   /** The instance stops in this process. Its rows stay stored. */
   async leave(instance: InstanceName): Promise<void> {
     await this.#queues.leave(instance)
@@ -155,6 +160,11 @@ export class OutboxWorker implements PerInstance {
   /** How many rows of the instance are not sent yet; from memory. */
   countOf(instance: InstanceName): number {
     return this.#queues.size(instance)
+  }
+
+  /** Whether a file of the instance is on its way to the network. */
+  isSendingFile(instance: InstanceName): boolean {
+    return this.#accounts.get(instance)?.slots.files.isEmpty === false
   }
 
   /** The account logged in, became ready to send, or stopped being so. */

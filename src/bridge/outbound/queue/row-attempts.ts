@@ -39,7 +39,7 @@ type Deps = {
   sender: Pick<RowSender, 'send'>
   pace: Pick<Pace, 'acquire'>
   outcomes: Pick<RowOutcomes, 'notify' | 'fail' | 'stopListening'>
-  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf'>
+  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf' | 'isHere'>
   traces: Pick<Traces, 'during'>
   clock: Clock
   log: Log
@@ -75,6 +75,7 @@ export class RowAttempts {
   async #sendInTurn(fresh: OpenOutboxRow | undefined, attempt: Attempt): Promise<WorkOutcome> {
     const { outbox, transitions, pace, clock, accounts } = this.#deps
     const { instance, id, signal } = attempt
+    if (!accounts.isHere(instance)) return this.#leaveToOwner(id)
     const row = fresh ?? (await outbox.open(id))
     if (!row || (row.status !== 'pending' && row.status !== 'sending')) return 'done'
     if (!accounts.sessionOf(instance)) {
@@ -90,6 +91,12 @@ export class RowAttempts {
     if (pauseMs > 0 && pauseMs <= attemptPauses.ceilingMs) return { until: row.nextAttemptAt }
     if (!(await pace.acquire(instance, { isDrained: row.isDrained }, signal))) return 'wait'
     return this.#send(row, attempt)
+  }
+
+  /** The row was stored while the instance left. Its new owner sends it. */
+  #leaveToOwner(id: RowId): WorkOutcome {
+    this.#deps.outcomes.notify(id, { kind: 'waiting' })
+    return 'done'
   }
 
   async #send(row: OpenOutboxRow, { slots, signal }: Attempt): Promise<WorkOutcome> {

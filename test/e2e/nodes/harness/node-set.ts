@@ -30,8 +30,8 @@ export class NodeSet {
   }
 
   /** Another node starts; waits until it answers requests. */
-  async join(): Promise<StageNode> {
-    const node = await StageNode.launch(this.#options)
+  async join(options: Pick<NodeOptions, 'stopsAt'> = {}): Promise<StageNode> {
+    const node = await StageNode.launch({ ...this.#options, ...options })
     this.#launched.push(node)
     await node.process.logged('http listening')
     return node

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { HandOverStep } from '../../../../src/instances/hand-over.ts'
 import { freePort } from '../../../harness/free-port.ts'
 import { ServiceProcess } from '../../../harness/service-process.ts'
 import { Relay } from './relay.ts'
@@ -14,9 +15,12 @@ export type NodeOptions = {
   environment: Record<string, string>
   /** Whether the wall clock of the process can be stepped. */
   hasSteppedClock?: boolean | undefined
+  /** The step of a hand-over at which the process stands still. */
+  stopsAt?: HandOverStep | undefined
 }
 
 const main = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url))
+const stopping = fileURLToPath(new URL('../../../harness/stopping-process.ts', import.meta.url))
 const stepClock = new URL('step-clock-process.ts', import.meta.url).href
 const secret = 'the secret of all nodes of one stage'
 
@@ -40,7 +44,7 @@ export class StageNode {
   }
 
   /** The process may still be starting. */
-  static async launch({ databaseUrl, environment, hasSteppedClock = false }: NodeOptions): Promise<StageNode> {
+  static async launch({ databaseUrl, environment, hasSteppedClock = false, stopsAt }: NodeOptions): Promise<StageNode> {
     await using stack = new AsyncDisposableStack()
     const { hostname, port } = new URL(databaseUrl)
     const toDatabase = stack.use(await Relay.to({ host: hostname, port: Number(port || 5432) }))
@@ -54,7 +58,8 @@ export class StageNode {
       SERVICE_NODE_SECRET: secret,
       CLOCK_FILE: clockFile,
     }
-    const script = hasSteppedClock ? ['--import', stepClock, main] : [main]
+    const program = stopsAt === undefined ? [main] : [stopping, stopsAt]
+    const script = hasSteppedClock ? ['--import', stepClock, ...program] : program
     const process = stack.use(new ServiceProcess({ ...environment, ...own }, undefined, script))
     return new StageNode({ toDatabase, toPeers, process, clockFile }, stack.move())
   }

@@ -1,0 +1,36 @@
+// Messages of agents while their instance moves to another process.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OutboundBed } from './harness/outbound-bed.ts'
+
+test('a message that is accepted while its instance rests is only stored, and the next process sends it', async () => {
+  await using bed = await OutboundBed.open()
+  const [worker] = bed.process.outbound.perInstance
+  await worker.rest('n0')
+  assert.equal((await bed.post(bed.callback(100, 'hello'))).status, 202)
+  await bed.settle()
+  assert.deepEqual(bed.texts(), [])
+  await worker.leave('n0')
+  await bed.restart()
+  await bed.received('hello')
+})
+
+test('a message that is stored while its instance leaves is not kept in memory', async () => {
+  const left = { leave: () => Promise.resolve() }
+  await using bed = await OutboundBed.open({
+    onSendStep: async (step) => {
+      if (step === 'accepted') await left.leave()
+    },
+  })
+  const { process } = bed
+  const [worker] = process.outbound.perInstance
+  await worker.rest('n0')
+  left.leave = async () => {
+    await worker.leave('n0')
+    process.give('n0')
+  }
+  await bed.post(bed.callback(100, 'hello'))
+  await bed.settle()
+  assert.equal(process.outbound.pendingOf('n0'), 0)
+})
