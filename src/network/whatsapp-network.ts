@@ -116,7 +116,7 @@ export class WhatsappNetwork implements Network {
 
   async open(name: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
     const { instance, isLeaving = false, networkProxy = null, historyDays = null } = name
-    if (this.#deps.isCutOff?.()) throw new Error(writeReason('nodeCutOff'))
+    this.#refuseCutOff()
     const known = await this.#account(name)
     await known.connection?.close()
     const version = await this.version.take()
@@ -127,7 +127,7 @@ export class WhatsappNetwork implements Network {
     const account = stored ? known : await this.#account(name)
     if (account.keys.isClosed) throw closedError()
     if (stored) await this.#retireOldKeys(account, stored)
-    this.#refuseLost(account.keys.hold, instance)
+    this.#refuseTaken(name, account)
     const creds = stored ?? withHistoryDays(initAuthCreds(), historyDays)
     const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noRecords } = this.#deps
     const own = networkProxy === null ? undefined : createProxied(networkProxy)
@@ -228,6 +228,17 @@ export class WhatsappNetwork implements Network {
     const written = Promise.all(accounts.map(({ keys }) => keys.settled()))
     await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, timer.signal)])
     timer.abort()
+  }
+
+  #refuseCutOff(): void {
+    if (this.#deps.isCutOff?.()) throw new Error(writeReason('nodeCutOff'))
+  }
+
+  /** Storage may have taken any time since the opening began. */
+  #refuseTaken(session: StoredSession, { keys }: Account): void {
+    this.#refuseCutOff()
+    if (!isSame(this.#holdOf(session), keys.hold)) throw new NotHeldError(session.instance)
+    this.#refuseLost(keys.hold, session.instance)
   }
 
   /**

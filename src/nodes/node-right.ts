@@ -3,9 +3,12 @@
 import type { Holds } from '../core/nodes/hold.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { retryUntil } from '../lib/retry.ts'
+import { isStorageAway } from '../storage/is-storage-away.ts'
 import type { LeaseStore } from '../storage/stores/lease-store.ts'
 import type { Membership, MembershipState } from './membership/membership.ts'
 import { endOldLease } from './old-lease.ts'
+import { standbyMs } from './standby.ts'
 
 type Deps = {
   membership: Membership
@@ -16,6 +19,8 @@ type Deps = {
   clock: Clock
   log: Log
 }
+
+const pauses = { firstMs: 250, ceilingMs: 2000 }
 
 /** The words that health knows. */
 const shown = {
@@ -68,13 +73,24 @@ export class NodeRight {
   }
 
   async #acquire(): Promise<void> {
-    const { membership, leases, isDead, prepare, clock, log } = this.#deps
+    const { membership, leases, isDead, clock, log } = this.#deps
     const { signal } = this.#stop
     const { epoch, ownerMayRun } = await endOldLease({ leases, isDead, clock, log, signal })
     this.#oldOwnerMayRun = ownerMayRun
-    await prepare(epoch)
+    await this.#prepare(epoch)
     signal.throwIfAborted()
     await membership.join()
     this.#hasJoined = true
+  }
+
+  /** While another process prepares the same, its locks may outlast the time that a statement waits for one. */
+  async #prepare(epoch: number): Promise<void> {
+    const { prepare, clock, log } = this.#deps
+    const giveUpAt = clock.monotonic() + standbyMs
+    const onFailure = (err: unknown) => {
+      if (!isStorageAway(err) || clock.monotonic() >= giveUpAt) throw err
+      log.warn({ err }, 'the database could not be prepared for nodes, trying again')
+    }
+    await retryUntil({ clock, signal: this.#stop.signal, pauses, onFailure }, () => prepare(epoch))
   }
 }

@@ -19,7 +19,7 @@ type Options<T> = {
 }
 
 /** A standby waits for about a minute: each question takes its time, too. */
-const standbyMs = 60_000
+export const standbyMs = 60_000
 /** While the database is away, a failure is logged about every so often. */
 const logEveryMs = 30_000
 

@@ -45,7 +45,7 @@ function grantFor({ sql, parameters }: Statement): Statement[] {
   const [first, node] = parameters
   if (typeof first !== 'string') return []
   if (assignmentFence.test(sql) && isOfTest(node)) return [grantOf(first, node)]
-  if (nodeFence.test(sql) && isOfTest(first)) return [joinOf(first), aliveOf(first)]
+  if (nodeFence.test(sql) && isOfTest(first)) return [joinOf(first), onlyOwnerLives]
   if (assignmentInsert.test(sql)) return [withdrawalOf(first)]
   return []
 }
@@ -60,12 +60,13 @@ function joinOf(node: string): Statement {
   return { sql, parameters: [node] }
 }
 
-/** The node of an epoch that is over is dead. */
-function aliveOf(node: string): Statement {
-  const epoch = Number(node.slice(testNode.length) || 1)
-  const sql = `UPDATE nodes SET state = CASE WHEN EXISTS (SELECT 1 FROM lease WHERE epoch = $2) THEN 'active' ELSE 'dead' END
-    WHERE id = $1`
-  return { sql, parameters: [node, epoch] }
+/** The nodes of epochs that are over are dead. */
+const onlyOwnerLives: Statement = {
+  sql: `UPDATE nodes SET state = CASE WHEN EXISTS (
+      SELECT 1 FROM lease WHERE nodes.id = CASE WHEN epoch = 1 THEN '${testNode}' ELSE '${testNode}' || epoch END
+    ) THEN 'active' ELSE 'dead' END
+    WHERE id LIKE '${testNode}%'`,
+  parameters: [],
 }
 
 /** Also of an instance that no node holds, such as those of a restored database. */

@@ -3,13 +3,17 @@
 
 import { databaseUrl } from '../../src/config/setting-formats.ts'
 import type { DestinationKey } from '../../src/core/ids.ts'
-import { isDeadOwner, newOwnerName } from '../../src/nodes/owner-name.ts'
+import type { Holds } from '../../src/core/nodes/hold.ts'
 import { Ownership } from '../../src/instances/ownership.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { Membership } from '../../src/nodes/membership/membership.ts'
+import { isDeadOwner, newOwnerName } from '../../src/nodes/owner-name.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { FencedWriter } from '../../src/storage/stores/fenced-writer.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { AssignmentStore } from '../../src/storage/stores/nodes/assignment-store.ts'
+import { NodeStore } from '../../src/storage/stores/nodes/node-store.ts'
 
 const writers = 10
 
@@ -18,19 +22,38 @@ const location = databaseUrl.parse(url)
 if (!location) throw new Error(`${url} is no database`)
 const log = createLog({ level: 'info', format: 'json' })
 const database = await openDatabase({ location, encryptionKeys: [], log })
-const ownership = new Ownership({
-  owner: newOwnerName(),
-  isDead: isDeadOwner,
-  leases: new LeaseStore(database),
-  clock: systemClock,
-  log,
-  onLost: (reason) => {
-    process.stderr.write(`${reason.message}\n`)
-    process.exit(1)
-  },
-})
-await ownership.acquire()
-const fenced = new FencedWriter(database, ownership.holdOf)
+const shared = { isDead: isDeadOwner, clock: systemClock, log }
+
+function end(reason: Error): void {
+  process.stderr.write(`${reason.message}\n`)
+  process.exit(1)
+}
+
+async function acquireLease(): Promise<Holds['nodeHold']> {
+  const leases = new LeaseStore(database)
+  const ownership = new Ownership({ ...shared, owner: newOwnerName(), leases, onLost: end })
+  await ownership.acquire()
+  return ownership.nodeHold
+}
+
+/** Becomes a node that runs alone and holds no instance. */
+async function join(): Promise<Holds['nodeHold']> {
+  const nothing = () => Promise.resolve()
+  const membership = new Membership({
+    ...shared,
+    node: { name: newOwnerName(), address: '', build: '1', protocol: 1, settingsHash: '', capacity: 100 },
+    tables: { nodes: new NodeStore(database), assignments: new AssignmentStore(database) },
+    peers: { renewed: () => Promise.resolve(undefined), look: nothing },
+    holder: { take: nothing, lose: nothing, giveAway: nothing, isolated: () => undefined },
+    inherit: () => [],
+    listener: { onSettings: () => undefined, onSetBack: () => undefined, onFatal: end },
+  })
+  await membership.join()
+  return () => membership.nodeHold
+}
+
+const nodeHold = await (location.engine === 'postgres' ? join() : acquireLease())
+const fenced = new FencedWriter(database, nodeHold)
 
 async function writeOne(writer: number, count: number): Promise<void> {
   const written = database.query

@@ -5,7 +5,8 @@ import type { Database } from '../../src/storage/database.ts'
 import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
 import { noteKeys, refuseUnreadableSecrets, refuseUnreadableValues } from '../../src/storage/stores/key-check.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
-import { engines, newDatabase, newLocation } from '../harness/databases.ts'
+import { NodeStore } from '../../src/storage/stores/nodes/node-store.ts'
+import { engines, newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
 import { openOwnDatabase } from '../harness/lease-holds.ts'
 import { sampleAudit, sampleTenant } from '../harness/samples.ts'
 import { nodeHold } from '../harness/holds.ts'
@@ -157,3 +158,21 @@ for (const engine of engines) {
     })
   })
 }
+
+test(
+  'a node forgets a key that it does not have only when no other node lives',
+  { skip: withoutPostgres },
+  async () => {
+    await using opened = await newDatabase('postgres')
+    const { database } = opened
+    const nodes = new NodeStore(database)
+    const other = { id: 'other', name: 'other', address: 'http://other', ...{ build: '1', protocol: 1 } }
+    await nodes.join({ ...other, settingsHash: '', capacity: 100 }, 1)
+    await start(database, [oldKey])
+    await start(database, [newKey])
+    assert.deepEqual(await notedKeys(database), [idOf(oldKey), idOf(newKey)].sort())
+    await nodes.end('other', 2)
+    await start(database, [newKey])
+    assert.deepEqual(await notedKeys(database), [idOf(newKey)])
+  },
+)

@@ -30,7 +30,7 @@ export async function noteKeys(
   if (worthless.length === 0 && fresh.length === 0) return
   await database.write(
     createFence(database)(hold),
-    ...worthless.map((id) => query.deleteFrom('sealing_keys').where('id', '=', id)),
+    ...worthless.map((id) => noteRemoval(database, hold, id)),
     ...fresh.map((id) =>
       query
         .insertInto('sealing_keys')
@@ -38,6 +38,14 @@ export async function noteKeys(
         .onConflict((known) => known.doNothing()),
     ),
   )
+}
+
+/** While another node lives, the note stays: that node may go on sealing with a key that this one does not have. */
+function noteRemoval({ engine, query }: Database, { node }: NodeHold, id: string) {
+  const removal = query.deleteFrom('sealing_keys').where('id', '=', id)
+  if (engine === 'sqlite') return removal
+  const others = query.selectFrom('nodes').select('id').where('id', '<>', node).where('state', '<>', 'dead')
+  return removal.where((note) => note.not(note.exists(others)))
 }
 
 /** Returns the ids of the noted keys. Throws when a stored value needs a key that is not configured. */

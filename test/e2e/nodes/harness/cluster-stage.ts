@@ -108,6 +108,10 @@ export class ClusterStage {
     const states = () => this.parts.phones.map(({ companion }) => companion.isConnected && companion.live)
     const areOnline = () => states().every(Boolean)
     await waitUntil('all accounts are online', areOnline, { timeoutMs: patienceMs, instead: states })
+    if (this.#hasNodes) {
+      const areNodes = () => this.nodes.owners.areNodes(this.nodes.living)
+      await waitUntil('all processes are nodes', areNodes, { timeoutMs: patienceMs })
+    }
     for (const stop of this.#stops) stop.until = Math.min(stop.until, performance.now())
   }
 

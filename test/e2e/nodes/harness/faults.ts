@@ -80,6 +80,16 @@ export function outage(stage: ClusterStage, ms: number): Promise<void> {
   })
 }
 
+/** No node reaches PostgreSQL or another node for this time. */
+export function apart(stage: ClusterStage, ms: number): Promise<void> {
+  return away(stage, async () => {
+    const lines = stage.nodes.living.flatMap(({ toDatabase, toPeers }) => [toDatabase, toPeers])
+    for (const line of lines) line.cut()
+    await pause(ms)
+    for (const line of lines) line.heal()
+  })
+}
+
 /** PostgreSQL crashes and starts again after this time. The stage needs a server of its own. */
 export function crash(stage: ClusterStage, ms: number): Promise<void> {
   const { server } = stage.parts

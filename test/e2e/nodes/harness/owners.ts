@@ -19,6 +19,12 @@ export class Owners {
     return table?.['found'] != null && (await this.#ask(`SELECT id FROM nodes LIMIT 1`)).length > 0
   }
 
+  /** Whether each of these processes is a node, and long enough that the others have seen it. */
+  async areNodes(nodes: readonly StageNode[]): Promise<boolean> {
+    const rows = await this.#ask(`SELECT address FROM nodes WHERE state = 'active' AND beat > 3`)
+    return nodes.every(({ address }) => rows.some((row) => row['address'] === address))
+  }
+
   async ownerOf(instance: string, nodes: readonly StageNode[]): Promise<StageNode | undefined> {
     return (await this.hasNodes()) ? this.#assigned(instance, nodes) : this.#leaseHolder(nodes)
   }

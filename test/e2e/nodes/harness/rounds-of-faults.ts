@@ -19,6 +19,7 @@ const all = {
   'stop briefly': ({ node }: Struck) => faults.stopBriefly(node, 2000),
   'short outage': ({ stage }: Struck) => faults.outage(stage, 2000),
   'long outage': ({ stage }: Struck) => faults.outage(stage, 9000),
+  'all apart': ({ stage }: Struck) => faults.apart(stage, 6000),
   'kill while ending': ({ stage, node, random }: Struck) => faults.killWhileEnding(stage, node, random.below(1500)),
   'kill the placing node': async ({ stage }: Struck) => faults.kill(stage, await stage.nodes.placingNode()),
   'cut from peers': ({ node, random }: Struck) => faults.cutFromPeers(node, 2000 + random.below(4000)),
