@@ -70,7 +70,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   })
   const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers, ...rooms.live.records.workers]
   const nodeWorkers = createNodeWorkers(base, storage.node)
-  const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker, ...nodeWorkers]
+  const rest = [
+    ...outbound.workers,
+    ...rooms.calls.workers,
+    ...sync.workers,
+    ...historyWorkers,
+    setup.worker,
+    ...nodeWorkers,
+  ]
   const workers = [...shared, ...inbound.workers, ...rest]
   limitToDuties(workers, rooms.duties)
   for (const worker of workers) stack.use(worker)
@@ -100,7 +107,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     base,
     storage,
     instances,
-    supply: cluster ? cluster.supply(server, () => readOwnOverview(routes.observe.overview)) : createSoleSupply(instances),
+    supply: cluster
+      ? cluster.supply(server, () => readOwnOverview(routes.observe.overview))
+      : createSoleSupply(instances),
     outbound,
     jobs: jobs.jobs,
     lifecycle: lifecycle.lifecycle,

@@ -43,7 +43,13 @@ export function createCalls({ config, clock, log, stack }: Base, parts: Parts) {
     clock,
     log,
   })
-  const giving = new Ticker({ name: 'call-texts', everyMs: textsMs, work: () => texts.run(heldRows(duties)), clock, log })
+  const giving = new Ticker({
+    name: 'call-texts',
+    everyMs: textsMs,
+    work: () => texts.run(heldRows(duties)),
+    clock,
+    log,
+  })
   const rejections = stack.use(
     new CallRejections({
       store,

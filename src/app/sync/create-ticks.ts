@@ -14,7 +14,8 @@ import type { SyncParts } from './sync-parts.ts'
 const tickMs = 5000
 
 export function createTicks(parts: SyncParts, realtimeCounts: RealtimeCounts) {
-  const { config, clock, log, database, holds, duties, instances, metrics, people, ownChanges, targetOf, traces } = parts
+  const { config, clock, log, database, holds, duties, instances, metrics, people, ownChanges, targetOf, traces } =
+    parts
   const store = new TickStore(database, holds.holdOf)
   const counts = new TickCounts({
     counts: realtimeCounts,
