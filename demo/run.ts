@@ -64,8 +64,8 @@ async function page({ port, nodes }: { port: number; nodes: number }, end: Async
     throw new CliError(`The page cannot use port ${port}: leave --port out, or name another one.`, undefined, { cause })
   })
   console.log(`The demo is at ${address} (Ctrl+C ends it)`)
-  await stage.begin()
   show.watch.begin()
+  await stage.begin()
 }
 
 function ended(stopped: AbortSignal): Promise<number> {

@@ -32,7 +32,7 @@ export class NodeWatch {
 
   /** The process that holds the account; the first one when none is known. */
   holderOf(account: string): BridgeProcess {
-    const [found] = [...this.#held].find(([, accounts]) => accounts.includes(account)) ?? this.#processes
+    const found = [...this.#held].find(([, accounts]) => accounts.includes(account))?.[0] ?? this.#processes[0]
     if (!found) throw new Error('there is no process')
     return found
   }
