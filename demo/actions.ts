@@ -49,6 +49,8 @@ export const actions: Readonly<Record<string, Action>> = {
   twice: ({ breakages }, fields) => {
     breakages.deliverTwice(fields['on'] === true)
   },
+  'kill-node': ({ breakages }, fields) => breakages.killNode(whole(fields, 'node')),
+  'start-node': ({ breakages }, fields) => breakages.startNode(whole(fields, 'node')),
   kill: (show, fields) => {
     const customer = customerOf(show)
     const [before, whileDead] = [text(fields), text(fields, 'later')]

@@ -1,12 +1,16 @@
 // The ways to break something, and to mend it again.
 
 import { calm } from '../sim/helpdesk/settings.ts'
+import type { BridgeProcess } from './bridge-process.ts'
+import type { BridgeWatch } from './bridge-watch.ts'
 import { DemoError } from './demo-error.ts'
+import { instance } from './stage.ts'
 import type { Stage } from './stage.ts'
 import type { Broken } from './view.ts'
 
 export class Breakages {
   readonly #stage: Stage
+  readonly #watch: BridgeWatch
   #isNetworkCut = false
   #isHelpdeskStopped = false
   #isTwice = false
@@ -16,8 +20,9 @@ export class Breakages {
   /** Whether the visitor has broken something since the start. */
   wasUsed = false
 
-  constructor(stage: Stage) {
+  constructor(stage: Stage, watch: BridgeWatch) {
     this.#stage = stage
+    this.#watch = watch
   }
 
   get state(): Broken {
@@ -75,13 +80,14 @@ export class Breakages {
     this.#stage.changed()
   }
 
-  /** kill -9 right after `before`. `whileDead` happens before the service is started again. */
+  /** kill -9 right after `before`, of the process that holds the shop. `whileDead` happens before it is started again. */
   async killBridge(before: () => void, whileDead: () => void): Promise<void> {
     if (this.#isKilled) throw new DemoError('The bridge is being started again already.')
-    const { bridge } = this.#stage
     this.#isKilled = true
     this.wasUsed = true
     try {
+      await this.#watch.look()
+      const bridge = this.#watch.nodes.holderOf(instance)
       before()
       await bridge.kill()
       whileDead()
@@ -90,6 +96,25 @@ export class Breakages {
       this.#isKilled = false
       this.#stage.changed()
     }
+  }
+
+  /** kill -9 of one node, which stays dead until it is started. */
+  async killNode(number: number): Promise<void> {
+    this.wasUsed = true
+    await this.#node(number).kill()
+    this.#stage.changed()
+  }
+
+  async startNode(number: number): Promise<void> {
+    const node = this.#node(number)
+    if (node.pid !== null) throw new DemoError('This node runs already.')
+    await node.start()
+  }
+
+  #node(number: number): BridgeProcess {
+    const node = this.#stage.bridge.processes[number - 1]
+    if (!node) throw new DemoError(`There is no node ${number}.`)
+    return node
   }
 
   /** A second click may come while the first one is still at work. */

@@ -21,6 +21,7 @@ type Options = {
 }
 
 export class BridgeProcess {
+  readonly port: number
   readonly url: string
   readonly #options: Options
   #child: ChildProcess | undefined
@@ -28,9 +29,12 @@ export class BridgeProcess {
   #isOver = false
   /** How often the process was started. */
   starts = 0
+  /** When the process ended last, on the clock of `performance.now()`. */
+  endedAt: number | null = null
 
   constructor(options: Options) {
     this.#options = options
+    this.port = options.port
     this.url = `http://127.0.0.1:${options.port}`
   }
 
@@ -88,6 +92,7 @@ export class BridgeProcess {
       child.once('error', reject)
       child.once('close', () => {
         this.#isReady = false
+        this.endedAt = performance.now()
         this.#child = undefined
         this.#options.onChange()
         reject(new Error(`the service ended before it was ready:\n${last.join('\n')}`))

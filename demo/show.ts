@@ -34,8 +34,8 @@ export class Show {
     this.customer = new Customer(stage, this.passages)
     this.agent = new Agent(stage)
     this.manners = new Manners(stage, this.agent, pauses)
-    this.breakages = new Breakages(stage)
     this.watch = new BridgeWatch(stage)
+    this.breakages = new Breakages(stage, this.watch)
     stage.maria.messages.subscribe(({ id }) => {
       this.#receivedAt.set(id, Date.now())
     })

@@ -22,6 +22,8 @@ export function takeSnapshot(show: Show): Snapshot {
       ...{ ...view, name: instance, phone: `+${phone.user.phone}` },
       ...{ url: bridge.url, starts: bridge.starts, pid: bridge.pid },
     },
+    nodes: watch.nodes.view,
+    death: watch.nodes.death,
     story: storyOf(show),
     broken: breakages.state,
     passages: passages.list().slice(-shownPassages),

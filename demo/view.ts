@@ -40,6 +40,12 @@ export type BridgeView = {
   repeated: number
 }
 
+/** One process of a service with several nodes. */
+export type NodeView = { number: number; pid: number | null; isUp: boolean; accounts: string[] }
+
+/** A node that ended, what it held, and after how long other nodes held all of it. */
+export type Death = { node: number; accounts: string[]; movedMs: number | null }
+
 export type Broken = { networkCut: boolean; helpdeskStopped: boolean; twice: boolean; killed: boolean }
 
 export type Tick = 'sent' | 'delivered' | 'read' | 'failed'
@@ -71,6 +77,9 @@ export type Conversation = { id: number; name: string; chat: Chat; bubbles: Bubb
 
 export type Snapshot = {
   bridge: BridgeView & { name: string; phone: string; url: string; starts: number; pid: number | null }
+  /** Empty for a service of one process. */
+  nodes: NodeView[]
+  death: Death | null
   story: Story
   broken: Broken
   /** The newest ones. */

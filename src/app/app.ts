@@ -21,6 +21,7 @@ import { createSetup } from './create-setup.ts'
 import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
 import { createSoleArrivals, createSoleSupply } from './nodes/sole-supply.ts'
+import { createNodeWorkers } from './nodes/create-node-workers.ts'
 import { newNode } from './nodes/new-node.ts'
 import { limitToDuties } from './nodes/worker-scopes.ts'
 import { createOperate } from './operate/create-operate.ts'
@@ -68,7 +69,15 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     duties: rooms.duties,
   })
   const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers, ...rooms.live.records.workers]
-  const rest = [...outbound.workers, ...rooms.calls.workers, ...sync.workers, ...historyWorkers, setup.worker]
+  const nodeWorkers = createNodeWorkers(base, storage.node)
+  const rest = [
+    ...outbound.workers,
+    ...rooms.calls.workers,
+    ...sync.workers,
+    ...historyWorkers,
+    setup.worker,
+    ...nodeWorkers,
+  ]
   const workers = [...shared, ...inbound.workers, ...rest]
   limitToDuties(workers, rooms.duties)
   for (const worker of workers) stack.use(worker)

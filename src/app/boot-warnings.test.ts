@@ -4,11 +4,6 @@ import { bootWarnings } from './boot-warnings.ts'
 import { loadConfig } from '../config/config.ts'
 
 const safe = { SERVICE_API_TOKEN: 't', SERVICE_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') }
-const node = {
-  DATABASE_URL: 'postgres://localhost/causeway',
-  SERVICE_NODE_LISTEN: '10.0.0.5:8091',
-  SERVICE_NODE_SECRET: 'x'.repeat(32),
-}
 const routing = {
   storedSecretsOf: ({ ownerTag }: { ownerTag: string }) => Promise.resolve(ownerTag === 'guarded' ? ['secret'] : []),
 }
@@ -33,7 +28,6 @@ test('an open API, a missing key and another network give a warning', async () =
     [{ ...safe, SERVICE_API_TOKEN: '' }, /API is open .* SERVICE_API_TOKEN/],
     [{ ...safe, SERVICE_ENCRYPTION_KEY: '' }, /stored in plain: set SERVICE_ENCRYPTION_KEY/],
     [{ ...safe, SERVICE_NETWORK_URL: 'ws://sim' }, /SERVICE_NETWORK_URL is set: .* not to WhatsApp/],
-    [{ ...safe, ...node }, /SERVICE_NODE_LISTEN has no effect in this version/],
   ] as const) {
     const warnings = await bootWarnings(loadConfig(environment), [], routing)
     assert.equal(warnings.length, 1)

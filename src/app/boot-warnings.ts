@@ -21,9 +21,6 @@ export async function bootWarnings(
   if (config.network.url !== null) {
     warnings.push('SERVICE_NETWORK_URL is set: this service talks to that network, not to WhatsApp')
   }
-  if (config.nodes.listen !== null) {
-    warnings.push('SERVICE_NODE_LISTEN has no effect in this version: one process serves, and a second one stands by')
-  }
   const open = config.downstream.webhookSecret === '' ? await withoutSecret(instances, routing) : []
   if (open.length > 0) {
     warnings.push(

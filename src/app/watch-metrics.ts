@@ -29,6 +29,7 @@ export function watchMetrics(
   const { ownership, probe } = storage
   gauges.watchInstances(() => accounts.instances.counts())
   gauges.watchNode(shownOwnerName(base.node.name), () => accounts.instances.counts())
+  gauges.watchCluster(() => clusterOf(rooms, shownOwnerName(base.node.name)))
   gauges.watchStates(() => accounts.instances.records())
   gauges.watchNetworkVersion(() => accounts.network.version.state)
   gauges.watchBanRisk(() => scoresOf(outbound.banRisk))
@@ -42,6 +43,15 @@ export function watchMetrics(
     outgoing: createAges({ read: () => ages.outgoing(), isOwner, clock: base.clock }),
   })
   watchDisk(base, rooms, machine)
+}
+
+function clusterOf({ storage, nodes }: Rooms, self: string) {
+  const shown = nodes.shown()
+  return {
+    free: storage.node?.membership.free ?? 0,
+    settingsDiffer: shown?.nodes.some(({ name, settingsDiffer }) => name === self && settingsDiffer) ?? false,
+    isSetBack: shown !== undefined && shown.setBackAt !== null,
+  }
 }
 
 function scoresOf(banRisk: Pick<BanRisk, 'instances' | 'snapshot'>): Map<InstanceName, number> {

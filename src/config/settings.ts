@@ -59,7 +59,7 @@ export const settings = {
     connections: setting('SERVICE_POSTGRES_CONNECTIONS', integer(2, 1000), '10', 'Connections of a process to PostgreSQL; two more are kept for its beat and for health. All processes together must stay below max_connections of PostgreSQL'),
   },
   nodes: {
-    listen: setting('SERVICE_NODE_LISTEN', nodeAddress, '', 'Where this process listens for other nodes, as host:port, on a private network; needs PostgreSQL. It has no effect in this version: one process serves, and others stand by'),
+    listen: setting('SERVICE_NODE_LISTEN', nodeAddress, '', 'Where this process listens for other nodes, as host:port, on a private network; needs PostgreSQL. Empty: one process serves, and others stand by'),
     url: setting('SERVICE_NODE_URL', nodeUrl, '', 'Where other nodes reach this process, such as http://10.0.0.5:8091; empty: at SERVICE_NODE_LISTEN'),
     secret: setting('SERVICE_NODE_SECRET', nodeSecret, '', 'Signs the requests between nodes; the same on every node, required with SERVICE_NODE_LISTEN'),
     capacity: setting('SERVICE_NODE_CAPACITY', integer(1, 100_000), '100', 'How many instances this node carries in relation to other nodes: a node with 200 gets twice as many as one with 100'),

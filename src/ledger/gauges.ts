@@ -12,6 +12,7 @@ type MaybePromise<Value> = Value | Promise<Value>
 type InboxGauges = { pending: number; parked: number; lanes: number; longestLane: number; held: number }
 type OutboxGauges = { pending: number; lanes: number; longestLane: number }
 type DatabaseGauges = { ok: boolean; latencyMs: number }
+type ClusterGauges = { free: number; settingsDiffer: boolean; isSetBack: boolean }
 
 export class Gauges {
   readonly #registry: Registry
@@ -97,6 +98,15 @@ export class Gauges {
     this.addSeries('service_node_connected', 'Instances of this node that are connected or ready', ['node'], () => [
       { labels, value: read().active },
     ])
+  }
+
+  /** What this node sees of all nodes. One process alone sees nothing wrong. */
+  watchCluster(read: () => ClusterGauges): void {
+    this.add('service_free_instances', 'Instances that no node holds, without those in quarantine', () => read().free)
+    const differ = '1 when the settings of this node are not those of most nodes of its build'
+    this.add('service_node_settings_differ', differ, () => Number(read().settingsDiffer))
+    const setBack = '1 for a day after this node saw that the database had lost what it had confirmed'
+    this.add('service_database_set_back', setBack, () => Number(read().isSetBack))
   }
 
   watchWorkers(read: () => readonly { name: string; failure: Error | undefined }[]): void {

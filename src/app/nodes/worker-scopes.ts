@@ -27,6 +27,7 @@ export const workerScopes: Readonly<Record<string, WorkerScope>> = {
   'last-messages': 'own',
   'late-files': 'own',
   'message-map-prune': 'first',
+  'node-prune': 'first',
   'outbox-answers': 'own',
   'outbox-drain': 'every',
   'outbox-expire': 'own',

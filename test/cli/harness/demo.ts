@@ -1,6 +1,6 @@
 // npm run demo as a process of its own, with a place for its files that shows what is left of them.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Snapshot } from '../../../demo/view.ts'
@@ -12,6 +12,8 @@ export const program = '../demo/run'
 /** The demo keeps everything in a temporary folder, so an own place for it shows what is left. */
 export async function ownPlace() {
   const place = await mkdtemp(join(tmpdir(), 'causeway-demo-test-'))
+  // Root runs PostgreSQL as another user, who must reach its folder inside of this one.
+  await chmod(place, 0o711)
   return { place, [Symbol.asyncDispose]: () => rm(place, { recursive: true, force: true }) }
 }
 
