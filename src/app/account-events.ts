@@ -35,7 +35,7 @@ export class AccountEvents implements PerInstance {
 
   /** Resolves when no part works on the instance any more. */
   async rest(instance: InstanceName): Promise<void> {
-    await Promise.all(this.#connected().perInstance.map((part) => part.rest?.(instance)))
+    await Promise.all(this.#connected().perInstance.map(async (part) => part.rest?.(instance)))
   }
 
   /** Every part leaves the instance, also after one part has failed. */
