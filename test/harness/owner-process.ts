@@ -44,7 +44,10 @@ async function join(): Promise<Holds['nodeHold']> {
     node: { name: newOwnerName(), address: '', build: '1', protocol: 1, settingsHash: '', capacity: 100 },
     tables: { nodes: new NodeStore(database), assignments: new AssignmentStore(database) },
     peers: { renewed: () => Promise.resolve(undefined), look: nothing },
-    holder: { take: nothing, lose: nothing, giveAway: nothing, isolated: () => undefined },
+    holder: {
+      ...{ take: nothing, lose: nothing, isolated: () => undefined },
+      giveAway: () => Promise.resolve('not_now'),
+    },
     inherit: () => [],
     listener: { onSettings: () => undefined, onSetBack: () => undefined, onFatal: end },
   })
