@@ -111,7 +111,15 @@ test('the dashboard has a schema of Grafana 10.4 or later, and the data source i
   const sources = panels.flatMap(({ datasource }) => datasource?.uid ?? [])
   assert.deepEqual([...new Set(sources)], ['${datasource}'])
   const rows = panels.filter(({ type }) => type === 'row').map(({ title }) => title)
-  assert.deepEqual(rows, ['Fleet', 'Instance $instance', 'Helpdesks', 'Delivery latency', 'Storage', 'Process'])
+  assert.deepEqual(rows, [
+    'Fleet',
+    'Instance $instance',
+    'Helpdesks',
+    'Delivery latency',
+    'Storage',
+    'Nodes',
+    'Process',
+  ])
 })
 
 /** Whether the query finds nothing in this service. */

@@ -29,6 +29,8 @@ test('a service at rest owns the accounts, has a database and no failed worker, 
   await using service = await Service.start()
   const value = await scrape(service)
   assert.deepEqual(['service_owner', 'service_database_up'].map(value), [1, 1])
+  const ofNodes = ['service_free_instances', 'service_node_settings_differ', 'service_database_set_back']
+  assert.deepEqual(ofNodes.map(value), [0, 0, 0])
   assert.equal(value('service_worker_failed{worker="usage-flush"}'), 0)
   const latency = value('service_database_latency_seconds') ?? NaN
   assert.ok(latency >= 0 && latency < 2, String(latency))
