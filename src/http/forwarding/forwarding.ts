@@ -12,8 +12,9 @@ import { signedBody } from './forwarded-requests.ts'
 import type { ForwardedRequest } from './forwarded-requests.ts'
 import { OwnerForwarder } from './owner-forwarder.ts'
 import { isCallback, isOwnerRoute } from './owner-routes.ts'
+import { passAnswer } from './pass-headers.ts'
 import { whenClosed } from './passage.ts'
-import type { ForwardingDeps } from './passage.ts'
+import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
 import { readBody, replay } from './request-body.ts'
 
 /** How long a large callback waits until there is room for it, as at the route itself. */
@@ -52,13 +53,21 @@ export class Forwarding {
     else this.#otherBodies.admit(request, reply)
     const hungUp = whenClosed(reply)
     const passage = { instance, request, reply, body: await readBody(request, reply, payload), since, hungUp }
-    const end = await (isForCallbacks ? this.#callbacks.pass(passage) : this.#others.pass(passage))
+    const end = await (isForCallbacks ? this.#callbacks.pass(passage) : this.#passToOwner(passage))
     return end === 'answered' ? end : replay(passage.body)
+  }
+
+  async #passToOwner(passage: Passage): Promise<PassageEnd> {
+    const answer = await this.#others.ask(passage)
+    if (answer === 'here') return answer
+    passAnswer(passage.reply, answer)
+    return 'answered'
   }
 
   /** The other node has chosen the route by the same path, so a difference means that it runs another version. */
   #receive(request: FastifyRequest, payload: Readable, { head, bodyHash }: ForwardedRequest): Readable {
-    if (instanceOf(request) !== head.instance) {
+    const isMeant = request.routeOptions.config.handsOver ?? instanceOf(request) === head.instance
+    if (!isMeant) {
       throw new BridgeError('SERVICE_BAD_REQUEST', 'this is no request that one node hands to another')
     }
     request.heldMs += head.waitedMs
