@@ -8,7 +8,7 @@ const waitPath = `${instancePath}/wait-ready`
 const restartPath = `${instancePath}/restart`
 
 /** Answered from the database by any node, when they only read. */
-const readFromDatabase = ['state', 'states', 'usage', 'deliveries', 'outbox', 'parked'].map(
+const readFromDatabase = ['state', 'states', 'deliveries', 'outbox', 'parked'].map(
   (each) => `${instancePath}/${each}`,
 )
 
