@@ -4,14 +4,12 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BridgeError } from '../../core/errors.ts'
-import type { InstanceName } from '../../core/ids.ts'
-import { instanceNamePattern } from '../../core/instance.ts'
 import type { BodyMemory } from '../body-memory.ts'
 import { CallbackForwarder } from './callback-forwarder.ts'
 import { signedBody } from './forwarded-requests.ts'
 import type { ForwardedRequest } from './forwarded-requests.ts'
 import { OwnerForwarder } from './owner-forwarder.ts'
-import { isCallback, isOwnerRoute } from './owner-routes.ts'
+import { instanceOf, isCallback } from './owner-routes.ts'
 import { passAnswer } from './pass-headers.ts'
 import { whenClosed } from './passage.ts'
 import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
@@ -19,8 +17,6 @@ import { readBody, replay } from './request-body.ts'
 
 /** How long a large callback waits until there is room for it, as at the route itself. */
 const waitForRoomMs = 3000
-
-const validName = new RegExp(instanceNamePattern)
 
 export class Forwarding {
   readonly #deps: ForwardingDeps
@@ -73,11 +69,4 @@ export class Forwarding {
     request.heldMs += head.waitedMs
     return signedBody(payload, bodyHash)
   }
-}
-
-/** Undefined when any node can answer. A name that is not valid is refused by the route. */
-function instanceOf({ method, params, routeOptions: { url } }: FastifyRequest): InstanceName | undefined {
-  if (url === undefined || !isOwnerRoute({ method, url })) return undefined
-  const { name } = params as { name: string }
-  return validName.test(name) ? name : undefined
 }
