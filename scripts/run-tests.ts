@@ -8,6 +8,21 @@ const onSqliteOnly = { TEST_ENGINES: 'sqlite' }
 const unit = ['src/**/*.test.ts', 'test/*.test.ts']
 const fast = [...unit, 'test/bridge/**/*.test.ts', 'test/storage/**/*.test.ts', 'test/downstream/**/*.test.ts']
 const all = ['src/**/*.test.ts', 'test/**/*.test.ts']
+/** Left out are files that count requests or connections, read the memory of the service, or run processes of their own. */
+const throughStranger = [
+  ...[
+    'adoption/adopt',
+    'contacts/import',
+    'contacts/repair',
+    'direct/*',
+    'groups/*',
+    'history/imports',
+    'history/jobs',
+  ],
+  ...['instances/instances', 'instances/own-settings', 'instances/pairing', 'instances/tenants', 'operate/*'],
+  ...['outbound/changes', 'outbound/contents', 'outbound/webhook', 'service/audit', 'service/numbers', 'service/setup'],
+  ...['service/round-trip', 'service/usage', 'session/*'],
+].map((name) => `test/e2e/${name}.test.ts`)
 
 /** The files of a set in groups run in one process per group. In the long run and after a change each file has a process. */
 type TestSet = TestRun & { inGroups?: boolean }
@@ -18,6 +33,7 @@ const sets: Readonly<Record<string, TestSet>> = {
   e2e: { files: ['test/e2e/**/*.test.ts'], inGroups: true },
   fast: { files: fast, inGroups: true, environment: onSqliteOnly },
   unit: { files: unit, inGroups: true, environment: onSqliteOnly },
+  stranger: { files: throughStranger, environment: { TEST_STRANGER: '1' } },
   watch: { files: fast, flags: ['--watch'], environment: onSqliteOnly },
 }
 

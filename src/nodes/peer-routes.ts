@@ -7,6 +7,7 @@ export const peerRoutes = {
   drain: '/internal/drain',
   coming: '/internal/coming',
   overview: '/internal/overview',
+  code: '/internal/code',
   events: '/internal/events',
 } as const
 

@@ -207,7 +207,8 @@ test('nodes tell and ask each other', async () => {
   await peers.look(pair.owner.peer)
   await peers.drain(pair.owner.peer, 'shop')
   await peers.comingSoon(pair.owner.peer, 'bar')
-  assert.deepEqual(pair.owner.told, ['look', 'drain shop', 'coming bar'])
+  await peers.showCode(pair.owner.peer, 'shop', 'inbox 4')
+  assert.deepEqual(pair.owner.told, ['look', 'drain shop', 'coming bar', 'code shop inbox 4'])
 })
 
 test('a node that is gone, or is another one by now, answers nothing, and telling it does not fail', async () => {
