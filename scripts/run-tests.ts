@@ -33,7 +33,7 @@ const sets: Readonly<Record<string, TestSet>> = {
   e2e: { files: ['test/e2e/**/*.test.ts'], inGroups: true },
   fast: { files: fast, inGroups: true, environment: onSqliteOnly },
   unit: { files: unit, inGroups: true, environment: onSqliteOnly },
-  stranger: { files: throughStranger, environment: { TEST_STRANGER: '1' } },
+  stranger: { files: throughStranger, environment: { TEST_STRANGER: '1', TEST_ENGINES: 'postgres' } },
   watch: { files: fast, flags: ['--watch'], environment: onSqliteOnly },
 }
 

@@ -45,7 +45,7 @@ const owner = [
 /** The route finds the instance in the body or in the database. A new one belongs to the node that creates it. */
 const ownerByRoute = ['post /api/instances', 'post /api/instances/bulk', 'delete /api/jobs/{id}']
 
-export type Door = 'any' | 'each' | 'owner' | 'owner by route'
+type Door = 'any' | 'each' | 'owner' | 'owner by route'
 
 /** By method and path, as the OpenAPI document writes them. */
 export const doors: ReadonlyMap<string, Door> = new Map([

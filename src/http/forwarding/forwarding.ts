@@ -9,7 +9,7 @@ import { CallbackForwarder } from './callback-forwarder.ts'
 import { signedBody } from './forwarded-requests.ts'
 import type { ForwardedRequest } from './forwarded-requests.ts'
 import { OwnerForwarder } from './owner-forwarder.ts'
-import { instanceOf, isCallback } from './owner-routes.ts'
+import { instanceOf, isCallback, isWait } from './owner-routes.ts'
 import { passAnswer } from './pass-headers.ts'
 import { whenClosed } from './passage.ts'
 import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
@@ -24,6 +24,7 @@ export class Forwarding {
   readonly #otherBodies: BodyMemory
   readonly #callbacks: CallbackForwarder
   readonly #others: OwnerForwarder
+  readonly #stopping = new AbortController()
 
   /** Callbacks need no token, so their bodies take no room from requests that have one. */
   constructor(deps: ForwardingDeps, newBodies: () => BodyMemory) {
@@ -47,14 +48,26 @@ export class Forwarding {
     const isForCallbacks = isCallback(request.routeOptions.url ?? '')
     if (isForCallbacks) await this.#callbackBodies.admitInTime(request, reply, waitForRoomMs - request.heldMs)
     else this.#otherBodies.admit(request, reply)
-    const hungUp = whenClosed(reply)
+    const hungUp = this.#whenOver(request, reply)
     const passage = { instance, request, reply, body: await readBody(request, reply, payload), since, hungUp }
     const end = await (isForCallbacks ? this.#callbacks.pass(passage) : this.#passToOwner(passage))
     return end === 'answered' ? end : replay(passage.body)
   }
 
+  /** This node stops. A client that waits for an instance must not be cut off. */
+  close(): void {
+    this.#stopping.abort()
+  }
+
+  #whenOver({ routeOptions: { url = '' } }: FastifyRequest, reply: FastifyReply): AbortSignal {
+    return isWait(url) ? AbortSignal.any([whenClosed(reply), this.#stopping.signal]) : whenClosed(reply)
+  }
+
   async #passToOwner(passage: Passage): Promise<PassageEnd> {
-    const answer = await this.#others.ask(passage)
+    const answer = await this.#others.ask(passage).catch((error: unknown) => {
+      if (!passage.hungUp.aborted || !this.#stopping.signal.aborted) throw error
+      throw new BridgeError('SERVICE_STOPPING', 'the service stops; ask again when it has started', { cause: error })
+    })
     if (answer === 'here') return answer
     passAnswer(passage.reply, answer)
     return 'answered'

@@ -40,6 +40,11 @@ export function isCallback(url: string): boolean {
   return url === callbackPath
 }
 
+/** The owner answers when the instance is ready, which may take minutes. */
+export function isWait(url: string): boolean {
+  return url === waitPath
+}
+
 /** Whether the request says that an instance which kills its nodes is to be opened again. */
 export function endsQuarantine(url: string): boolean {
   return url === restartPath
@@ -47,5 +52,5 @@ export function endsQuarantine(url: string): boolean {
 
 export function deadlineOf(url: string): number {
   if (url === callbackPath) return callbackMs
-  return url === waitPath ? waitMs : otherMs
+  return isWait(url) ? waitMs : otherMs
 }

@@ -46,7 +46,8 @@ export class SecondLook {
     if (instance === undefined) return error
     owners.forget(instance)
     const owner = await owners.ownerOf(instance)
-    if (owner === 'unknown') return error
+    // `here`: it was deleted a moment ago, or this node does not know yet that it has left.
+    if (owner === 'unknown' || owner === 'here') return error
     const left = new NotHeldError(instance)
     // The node that received the request stores the callback.
     if (forwarded.find(request.raw) || !isCallback(request.routeOptions.url ?? '')) return left
