@@ -8,20 +8,10 @@ const onSqliteOnly = { TEST_ENGINES: 'sqlite' }
 const unit = ['src/**/*.test.ts', 'test/*.test.ts']
 const fast = [...unit, 'test/bridge/**/*.test.ts', 'test/storage/**/*.test.ts', 'test/downstream/**/*.test.ts']
 const all = ['src/**/*.test.ts', 'test/**/*.test.ts']
-/** Left out are files that count requests or connections, read the memory of the service, or run processes of their own. */
+/** Files whose tests need nothing of the service but its answers. */
 const throughStranger = [
-  ...[
-    'adoption/adopt',
-    'contacts/import',
-    'contacts/repair',
-    'direct/*',
-    'groups/*',
-    'history/imports',
-    'history/jobs',
-  ],
-  ...['instances/instances', 'instances/own-settings', 'instances/pairing', 'instances/tenants', 'operate/*'],
-  ...['outbound/changes', 'outbound/contents', 'outbound/webhook', 'service/audit', 'service/numbers', 'service/setup'],
-  ...['service/round-trip', 'service/usage', 'session/*'],
+  ...['contacts/import', 'contacts/repair', 'direct/*', 'groups/*', 'history/imports'],
+  ...['instances/instances', 'instances/own-settings'],
 ].map((name) => `test/e2e/${name}.test.ts`)
 
 /** The files of a set in groups run in one process per group. In the long run and after a change each file has a process. */
