@@ -121,6 +121,7 @@ const roomImports: Record<string, readonly string[]> = {
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'bridge/sync', 'bridge/groups', 'bridge/people'],
     ...['bridge/contacts/import', 'bridge/contacts/repair', 'bridge/outbound/direct'],
     ...['adoption', 'history', 'jobs', 'live', 'operations', 'setup', 'setup/checks', 'http', 'http/webhook'],
+    'http/forwarding',
   ],
   'http/session': ['core', 'lib', 'http'],
   'http/forwarding': ['core', 'lib', 'nodes', 'http'],

@@ -4,6 +4,7 @@ import type { Base } from './base.ts'
 import type { SettingsOf } from '../core/chosen-settings.ts'
 import type { Traces } from '../core/trace/traces.ts'
 import type { Downstream } from '../core/downstream.ts'
+import type { DestinationKey, InstanceName } from '../core/ids.ts'
 import type { HelpdeskDatabase } from '../core/helpdesk/helpdesk-database.ts'
 import { ChatwootDownstream } from '../downstream/chatwoot-downstream.ts'
 import { ChatwootDatabase } from '../downstream/database/chatwoot-database.ts'
@@ -24,11 +25,17 @@ export function createHelpdeskDatabase({ config, log, stack }: Base): HelpdeskDa
   return url === null || baseUrl === null ? null : stack.use(new ChatwootDatabase({ url, baseUrl, log }))
 }
 
-type NoticeParts = { settingsOf: SettingsOf; instances: InstanceRegistry; routing: Routing; downstream: Downstream }
+type NoticeParts = {
+  settingsOf: SettingsOf
+  instances: InstanceRegistry
+  routing: Routing
+  downstream: Downstream
+  askOwner: (instance: InstanceName, destination: DestinationKey) => void
+}
 
 /** Undefined when the notices are switched off. */
 export function createNotices({ config, clock, log, stack }: Base, parts: NoticeParts): HelpdeskNotices | undefined {
-  const { settingsOf, instances, routing, downstream } = parts
+  const { settingsOf, instances, routing, downstream, askOwner } = parts
   const { helpdeskNotices, unreachableGrace } = config.lifecycle
   if (!helpdeskNotices) return undefined
   const inboxOf = async (instance: string) => {
@@ -38,6 +45,6 @@ export function createNotices({ config, clock, log, stack }: Base, parts: Notice
   }
   const find = (instance: string) => instances.find(instance)
   const localeOf = (instance: string) => settingsOf(instance).locale
-  const deps = { find, inboxOf, draw: drawQr, localeOf, unreachableMs: unreachableGrace, clock, log }
+  const deps = { find, inboxOf, askOwner, draw: drawQr, localeOf, unreachableMs: unreachableGrace, clock, log }
   return stack.use(new HelpdeskNotices(deps))
 }

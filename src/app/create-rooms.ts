@@ -109,7 +109,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const downstream = createDownstream(base, traces)
   const tenants = createRouting(base, { database, holds, downstream })
   const { routing, identities } = tenants
-  const notices = createNotices(base, { settingsOf, instances, routing, downstream })
+  const notices = createNotices(base, {
+    ...{ settingsOf, instances, routing, downstream },
+    askOwner: (...asked) => cluster?.askForCode(...asked),
+  })
   const calls = createCalls(base, {
     ...{ settingsOf, database, holds, duties, instances, metrics },
     direct: () => outbound.direct,
@@ -302,6 +305,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
       onHandOverStep: options.onHandOverStep ?? (() => Promise.resolve()),
       standIn: outbound.standIn,
       lookForRows: (instance) => outbound.lookAgain(instance),
+      showCode: (...asked) => {
+        notices?.showCode(...asked)
+      },
       metrics: metrics.nodes,
       live: live.hub,
     })

@@ -11,6 +11,7 @@ import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { Network } from '../core/network.ts'
 import { NotHeldError } from '../core/nodes/hold.ts'
 import type { HoldOf, NodeHold } from '../core/nodes/hold.ts'
+import { StorageError } from '../storage/engine/statement.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import { blankInstance, changedColumns } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
@@ -219,7 +220,14 @@ export class InstanceService {
     const kept = resume ? await this.#resumable(name, settings.ownerTag ?? '') : undefined
     const row = this.#newRow(name, settings, kept)
     const facts = { fields: fieldsOf(settings), resume }
-    await instances.insert(nodeHold(), row, this.#audit(actor, 'instance.create', row, facts))
+    try {
+      await instances.insert(nodeHold(), row, this.#audit(actor, 'instance.create', row, facts))
+    } catch (error) {
+      const isTaken = error instanceof StorageError && error.failure === 'constraint' && (await instances.find(name))
+      if (!isTaken) throw error
+      // Another node has created it meanwhile.
+      throw new NotHeldError(name)
+    }
     return row
   }
 

@@ -14,6 +14,7 @@ function stage(state: InstanceState = 'logged_out', locale: Locale = 'en') {
   const clock = new ManualClock()
   const posted: string[] = []
   const failures: DownstreamError[] = []
+  const asked: string[] = []
   const account = {
     state,
     record: { name: 'a', jid: null, lastQrMessageId: 0 },
@@ -40,6 +41,7 @@ function stage(state: InstanceState = 'logged_out', locale: Locale = 'en') {
   const notices = new HelpdeskNotices({
     find: (name) => (name === 'a' ? account : undefined),
     inboxOf: (name) => Promise.resolve(name === 'a' ? { key: 'here', inbox } : null),
+    askOwner: (...instanceAndInbox) => void asked.push(instanceAndInbox.join(' ')),
     draw: () => Promise.resolve(Buffer.alloc(0)),
     localeOf: () => locale,
     unreachableMs: 60_000,
@@ -47,7 +49,7 @@ function stage(state: InstanceState = 'logged_out', locale: Locale = 'en') {
     log: silentLog,
   })
   const strike = { event: 'strike', instance: 'a', ownerTag: '', extras: { reason: 'spam' }, deliveries: [] } as const
-  return { notices, account, posted, failures, clock, strike }
+  return { notices, account, posted, failures, asked, clock, strike }
 }
 
 test('"qr" in any spelling asks for a code; other texts do not', async () => {
@@ -58,11 +60,23 @@ test('"qr" in any spelling asks for a code; other texts do not', async () => {
   assert.equal(account.asked, 1)
 })
 
-test('agents of another inbox cannot ask for a code, and a request for an unknown instance does nothing', async () => {
-  const { notices, account } = stage()
+test('agents of another inbox cannot ask for a code', async () => {
+  const { notices, account, asked } = stage()
   await notices.onOperationsMessage('a', 'qr', 'elsewhere')
+  assert.deepEqual([account.asked, asked], [0, []])
+})
+
+test('the code of an instance that is not here is asked of its owner, and the owner asks no other node', async () => {
+  const { notices, account, asked, clock } = stage()
+  await notices.onOperationsMessage('b', 'hello', 'here')
   await notices.onOperationsMessage('b', 'qr', 'here')
-  assert.equal(account.asked, 0)
+  notices.showCode('c', 'here')
+  notices.showCode('a', 'elsewhere')
+  await clock.advance(0)
+  assert.deepEqual([account.asked, asked], [0, ['b here']])
+  notices.showCode('a', 'here')
+  await clock.advance(0)
+  assert.equal(account.asked, 1)
 })
 
 test('a connected account answers with a text instead of a code', async () => {

@@ -34,6 +34,8 @@ type Deps = {
   find: (instance: InstanceName) => NoticedAccount | undefined
   /** The helpdesk inbox of an instance; null while none is configured. */
   inboxOf: (instance: InstanceName) => Promise<NoticeTarget | null>
+  /** The node that holds the instance is to show the code. */
+  askOwner: (instance: InstanceName, destinationKey: DestinationKey) => void
   /** A picture of a QR code, as PNG. */
   draw: (text: string) => Promise<Buffer>
   /** The language of the agents of an instance. */
@@ -82,12 +84,15 @@ export class HelpdeskNotices implements PerInstance {
    * inbox cannot ask for the codes of another.
    */
   async onOperationsMessage(instance: InstanceName, text: string, destinationKey: DestinationKey): Promise<void> {
-    const { find, inboxOf } = this.#deps
+    const { find, askOwner } = this.#deps
     if (text.trim().toLowerCase() !== 'qr') return
-    const account = find(instance)
-    if (!account || (await inboxOf(instance))?.key !== destinationKey) return
-    await account.requestPairing()
-    if (account.state !== 'qr_pending') this.#tell(instance, this.#textsOf(instance).noCode)
+    if (find(instance)) await this.#requestCode(instance, destinationKey)
+    else askOwner(instance, destinationKey)
+  }
+
+  /** An agent has asked another node. */
+  showCode(instance: InstanceName, destinationKey: DestinationKey): void {
+    this.#inTurn(instance, () => this.#requestCode(instance, destinationKey))
   }
 
   /** Drops what is remembered, after the notices that are under way. */
@@ -115,6 +120,14 @@ export class HelpdeskNotices implements PerInstance {
     const running = this.#lanes.run(instance, guarded)
     this.#running.add(running)
     void running.finally(() => this.#running.delete(running))
+  }
+
+  async #requestCode(instance: InstanceName, destinationKey: DestinationKey): Promise<void> {
+    const { find, inboxOf } = this.#deps
+    const account = find(instance)
+    if (!account || (await inboxOf(instance))?.key !== destinationKey) return
+    await account.requestPairing()
+    if (account.state !== 'qr_pending') this.#tell(instance, this.#textsOf(instance).noCode)
   }
 
   #tell(instance: InstanceName, content: string): void {

@@ -1,7 +1,7 @@
 // Asks other nodes over HTTP, each request signed for the node that it is for.
 
 import type { Readable } from 'node:stream'
-import type { InstanceName } from '../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../core/ids.ts'
 import type { ForwardHead, Owner } from '../core/nodes/owners.ts'
 import type { Peer, Peers, RenewedAnswer } from '../core/nodes/peers.ts'
 import type { Egress } from '../lib/egress/egress.ts'
@@ -53,6 +53,11 @@ export class PeerClient implements Peers {
 
   drain(peer: Peer, instance: InstanceName): Promise<void> {
     return this.#tell(peer, peerRoutes.drain, { instance })
+  }
+
+  /** An agent has asked for the QR code of an instance that the peer holds, in this helpdesk inbox. Best effort. */
+  showCode(peer: Peer, instance: InstanceName, destination: DestinationKey): Promise<void> {
+    return this.#tell(peer, peerRoutes.code, { instance, destination })
   }
 
   /** Resolves with the whole answer; rejects with an EgressError when it is not complete in time. */

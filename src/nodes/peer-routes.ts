@@ -6,6 +6,7 @@ export const peerRoutes = {
   look: '/internal/look',
   drain: '/internal/drain',
   overview: '/internal/overview',
+  code: '/internal/code',
   events: '/internal/events',
 } as const
 

@@ -45,7 +45,7 @@ export class AgentWorld extends World {
 
   /** The helpdesk calls the service where it listens now. */
   async listen(instance = 'n0'): Promise<void> {
-    const channel = { webhook_url: `${this.service.app.url}/api/instances/${instance}/webhook` }
+    const channel = { webhook_url: `${this.service.url}/api/instances/${instance}/webhook` }
     const { status, text } = await this.desk.patch('/inboxes/1', { channel })
     assert.equal(status, 200, text)
   }

@@ -9,10 +9,12 @@ import type { Database, EngineName } from '../../src/storage/database.ts'
 import { migratedLocation } from './databases.ts'
 import type { TestLocation } from './databases.ts'
 import { assertDocumented } from './documented-statuses.ts'
+import { isAnsweredByAll } from './doors.ts'
 import { requestFrom } from './http-request.ts'
 import type { Answer, RequestOptions } from './http-request.ts'
 import { RecordedLog } from './logs.ts'
 import { pinnedVersion } from './service-process.ts'
+import { hasStranger, nodeSettings, startStranger, usualEngine } from './stranger.ts'
 import { openTestConnection } from './test-connection.ts'
 
 export const apiToken = 'test-token'
@@ -50,27 +52,30 @@ export class Service {
   readonly database: Database
   /** The SQLite file, or the URL of the PostgreSQL database. */
   readonly databasePath: string
+  /** Where clients and the helpdesk reach the service. */
+  readonly url: string
   readonly #owned: AsyncDisposableStack
   /** False if a rate limit counts requests: one more for the document would change what the test sees. */
   readonly #isUnlimited: boolean
 
   private constructor(
-    parts: Pick<Service, 'app' | 'logs' | 'database' | 'databasePath'>,
+    parts: Pick<Service, 'app' | 'logs' | 'database' | 'databasePath' | 'url'>,
     isUnlimited: boolean,
     owned: AsyncDisposableStack,
   ) {
-    const { app, logs, database, databasePath } = parts
+    const { app, logs, database, databasePath, url } = parts
     this.app = app
     this.logs = logs
     this.database = database
     this.databasePath = databasePath
+    this.url = url
     this.#isUnlimited = isUnlimited
     this.#owned = owned
   }
 
   static async start(options: ServiceOptions = {}): Promise<Service> {
     const {
-      engine = 'sqlite',
+      engine = usualEngine,
       environment = {},
       clock,
       network,
@@ -85,32 +90,33 @@ export class Service {
     } = options
     await using stack = new AsyncDisposableStack()
     const { location, url } = options.place ?? stack.use(await migratedLocation(engine))
-    const config = loadConfig({
+    const isShared = hasStranger && location.engine === 'postgres' && !nodes
+    const settings = {
       PORT: '0',
       DATABASE_URL: url,
       SERVICE_API_TOKEN: apiToken,
       HOST: '127.0.0.1',
       ...(network ? networkEnvironment(network) : pinnedVersion),
       ...environment,
-    })
+    }
+    const config = loadConfig({ ...settings, ...(isShared && (await nodeSettings('owner'))) })
     const database = stack.use(await openTestConnection(location, config.storage.encryptionKeys))
     await seed?.(database)
     const logs = new RecordedLog()
-    const app = stack.use(
-      await createApp(config, {
-        log: logs.log,
-        ...(clock && { clock }),
-        ...(qrLifetimeMs !== undefined && { qrLifetimeMs }),
-        ...(onSendStep && { onSendStep }),
-        ...(lateCommitMs !== undefined && { lateCommitMs }),
-        ...(importRunner && { importRunner }),
-        ...(nodes && { nodes }),
-        ...(machine && { machine }),
-      }),
-    )
+    const overrides = {
+      ...(clock && { clock }),
+      ...(qrLifetimeMs !== undefined && { qrLifetimeMs }),
+      ...(onSendStep && { onSendStep }),
+      ...(lateCommitMs !== undefined && { lateCommitMs }),
+      ...(importRunner && { importRunner }),
+      ...(nodes && { nodes }),
+      ...(machine && { machine }),
+    }
+    const app = stack.use(await createApp(config, { ...overrides, log: logs.log }))
     if (!watchesSetup) await app.workers.get('setup-watch')?.[Symbol.asyncDispose]()
     await app.start()
-    const parts = { app, logs, database, databasePath: url.replace(/^file:/, '') }
+    const door = isShared ? stack.use(await startStranger(settings, { ...overrides, log: new RecordedLog().log })) : app
+    const parts = { app, logs, database, databasePath: url.replace(/^file:/, ''), url: door.url }
     return new Service(parts, config.http.rateLimit === 0, stack.move())
   }
 
@@ -119,7 +125,8 @@ export class Service {
   }
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const answer = await requestFrom(this.app.url, method, path, { token: apiToken, ...options })
+    const base = isAnsweredByAll(method, path) ? this.url : this.app.url
+    const answer = await requestFrom(base, method, path, { token: apiToken, ...options })
     if (this.#isUnlimited) await assertDocumented(this.app.url, { method, path, status: answer.status })
     return answer
   }

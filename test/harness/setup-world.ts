@@ -45,7 +45,7 @@ export class SetupWorld extends World {
     const environment = { SERVICE_PUBLIC_URL: address.url, ...noInbox, ...options.environment }
     const running = await World.start({ ...options, environment, accounts: 0 })
     running.owned.use(stack.move())
-    address.target = running.service.app.url
+    address.target = running.service.url
     const world = new SetupWorld(running, address)
     return await world.begin(async () => {
       const { status } = await world.desk.delete('/inboxes/1')
@@ -57,7 +57,7 @@ export class SetupWorld extends World {
 
   override async restartService(environment: Record<string, string> = {}): Promise<void> {
     await super.restartService(environment)
-    this.#address.target = this.service.app.url
+    this.#address.target = this.service.url
   }
 
   get publicUrl(): string {

@@ -11,6 +11,7 @@ import { migratedLocation } from './databases.ts'
 import type { TestLocation } from './databases.ts'
 import { destinationSettings } from './destination.ts'
 import { authorityFile } from './media-authority.ts'
+import { usualEngine } from './stranger.ts'
 
 export type PartOptions = {
   engine?: EngineName
@@ -33,7 +34,7 @@ export type Parts = {
 export async function openParts(stack: AsyncDisposableStack, options: PartOptions): Promise<Parts> {
   const network = stack.use(await SimNetwork.start(options.network))
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm, ...options.helpdesk }))
-  const place = options.place ?? stack.use(await migratedLocation(options.engine ?? 'sqlite'))
+  const place = options.place ?? stack.use(await migratedLocation(options.engine ?? usualEngine))
   const environment = {
     SERVICE_NETWORK_CA: await authorityFile(network, stack),
     ...destinationSettings(helpdesk),

@@ -206,7 +206,8 @@ test('nodes tell and ask each other', async () => {
   assert.deepEqual(await peers.overviews([gone, pair.owner.peer]), [{ node: 'owner-1' }])
   await peers.look(pair.owner.peer)
   await peers.drain(pair.owner.peer, 'shop')
-  assert.deepEqual(pair.owner.told, ['look', 'drain shop'])
+  await peers.showCode(pair.owner.peer, 'shop', 'inbox 4')
+  assert.deepEqual(pair.owner.told, ['look', 'drain shop', 'code shop inbox 4'])
 })
 
 test('a node that is gone, or is another one by now, answers nothing, and telling it does not fail', async () => {

@@ -164,6 +164,15 @@ test('when the client hangs up the owner notices', async () => {
   await waitUntil('the owner notices', () => pair.owner.seen[0]?.hungUp === true)
 })
 
+test('a client that waits for an instance of another node is told that its node stops', async () => {
+  await using pair = await startPair()
+  const asked = get(pair.stranger.url, '/api/instances/shop/wait-ready')
+  await waitUntil('the owner has the request', () => pair.owner.seen.length === 1)
+  const closed = pair.stranger[Symbol.asyncDispose]()
+  assertRefused(await asked, 'SERVICE_STOPPING')
+  await closed
+})
+
 test('many requests that wait for minutes do not hold up callbacks', async () => {
   await using pair = await startPair()
   const gaveUp = new AbortController()

@@ -4,7 +4,7 @@ import type { HttpApp } from '../../http/http-app.ts'
 import type { ForwardingDeps } from '../../http/forwarding/passage.ts'
 import type { Peer } from '../../core/nodes/peers.ts'
 import type { StandIn } from '../../core/nodes/stand-in.ts'
-import type { InstanceName } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { NotHeldError } from '../../core/nodes/hold.ts'
 import type { HandOverStep } from '../../instances/hand-over.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
@@ -44,6 +44,8 @@ type Parts = {
   standIn: StandIn
   /** Another node has stored messages of an instance that this node holds. */
   lookForRows: (instance: InstanceName) => Promise<void>
+  /** An agent has asked another node for the QR code of an instance that this node holds. */
+  showCode: (instance: InstanceName, destination: DestinationKey) => void
   metrics: NodeMetrics
   live: LiveHub
 }
@@ -52,6 +54,8 @@ export type Cluster = HoldingParts & {
   arrivals: Arrivals
   /** This node has stored messages of an instance in place of its owner. Best effort. */
   tellOwner(instance: InstanceName): void
+  /** An agent has asked this node for the QR code of an instance that another node may hold. Best effort. */
+  askForCode(instance: InstanceName, destination: DestinationKey): void
   /** Null when this process runs alone. */
   forwarding: ForwardingDeps | null
   /** `server` is the one with the public routes. */
@@ -78,6 +82,11 @@ export function createCluster(base: Base, parts: Parts): Cluster {
       else if (typeof owner === 'object') void node.peers.drain(owner, instance)
     }, ignoreRejection)
   }
+  const askForCode = (instance: InstanceName, destination: DestinationKey) => {
+    void held.owners.ownerOf(instance).then((owner) => {
+      if (typeof owner === 'object') void link?.peers.showCode(owner, instance, destination)
+    }, ignoreRejection)
+  }
   if (link) {
     const epochOf = (instance: InstanceName) => held.holdings.standingOf(instance).epoch || undefined
     hearOtherNodes(base, live, { peers: link.peers, peersNow: () => peersOf(membership), epochOf })
@@ -98,6 +107,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
         },
         drain: lookForRows,
         overview,
+        showCode: parts.showCode,
       },
       serve: (request, response) => {
         server.routing(request, response)
@@ -119,7 +129,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     hasPeers: () => membership.nodes.length > 1,
   })
   const arrivals = createArrivals(node, held, accounts.instances)
-  return { ...held, forwarding, supply, tellOwner, arrivals }
+  return { ...held, forwarding, supply, tellOwner, askForCode, arrivals }
 }
 
 /** An instance that is created here is assigned to this node in the same commit, so that it comes like every other one. */

@@ -14,6 +14,10 @@ export function addForwarding(app: HttpApp, deps: ForwardingDeps, newBodies: () 
     if (arrived) Object.defineProperty(request, 'ip', { value: arrived.head.client })
     done()
   })
+  app.addHook('preClose', (done) => {
+    forwarding.close()
+    done()
+  })
   // With a callback: it is not called for a request that is answered, whose answer may still be on its way.
   app.addHook('preParsing', (request, reply, payload, done) => {
     forwarding.pass(request, reply, payload).then((result) => {

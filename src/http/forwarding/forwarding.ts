@@ -4,22 +4,19 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BridgeError } from '../../core/errors.ts'
-import type { InstanceName } from '../../core/ids.ts'
-import { instanceNamePattern } from '../../core/instance.ts'
 import type { BodyMemory } from '../body-memory.ts'
 import { CallbackForwarder } from './callback-forwarder.ts'
 import { signedBody } from './forwarded-requests.ts'
 import type { ForwardedRequest } from './forwarded-requests.ts'
 import { OwnerForwarder } from './owner-forwarder.ts'
-import { isCallback, isOwnerRoute } from './owner-routes.ts'
+import { instanceOf, isCallback, isWait } from './owner-routes.ts'
+import { passAnswer } from './pass-headers.ts'
 import { whenClosed } from './passage.ts'
-import type { ForwardingDeps } from './passage.ts'
+import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
 import { readBody, replay } from './request-body.ts'
 
 /** How long a large callback waits until there is room for it, as at the route itself. */
 const waitForRoomMs = 3000
-
-const validName = new RegExp(instanceNamePattern)
 
 export class Forwarding {
   readonly #deps: ForwardingDeps
@@ -27,6 +24,7 @@ export class Forwarding {
   readonly #otherBodies: BodyMemory
   readonly #callbacks: CallbackForwarder
   readonly #others: OwnerForwarder
+  readonly #stopping = new AbortController()
 
   /** Callbacks need no token, so their bodies take no room from requests that have one. */
   constructor(deps: ForwardingDeps, newBodies: () => BodyMemory) {
@@ -50,25 +48,38 @@ export class Forwarding {
     const isForCallbacks = isCallback(request.routeOptions.url ?? '')
     if (isForCallbacks) await this.#callbackBodies.admitInTime(request, reply, waitForRoomMs - request.heldMs)
     else this.#otherBodies.admit(request, reply)
-    const hungUp = whenClosed(reply)
+    const hungUp = this.#whenOver(request, reply)
     const passage = { instance, request, reply, body: await readBody(request, reply, payload), since, hungUp }
-    const end = await (isForCallbacks ? this.#callbacks.pass(passage) : this.#others.pass(passage))
+    const end = await (isForCallbacks ? this.#callbacks.pass(passage) : this.#passToOwner(passage))
     return end === 'answered' ? end : replay(passage.body)
+  }
+
+  /** This node stops. A client that waits for an instance must not be cut off. */
+  close(): void {
+    this.#stopping.abort()
+  }
+
+  #whenOver({ routeOptions: { url = '' } }: FastifyRequest, reply: FastifyReply): AbortSignal {
+    return isWait(url) ? AbortSignal.any([whenClosed(reply), this.#stopping.signal]) : whenClosed(reply)
+  }
+
+  async #passToOwner(passage: Passage): Promise<PassageEnd> {
+    const answer = await this.#others.ask(passage).catch((error: unknown) => {
+      if (!passage.hungUp.aborted || !this.#stopping.signal.aborted) throw error
+      throw new BridgeError('SERVICE_STOPPING', 'the service stops; ask again when it has started', { cause: error })
+    })
+    if (answer === 'here') return answer
+    passAnswer(passage.reply, answer)
+    return 'answered'
   }
 
   /** The other node has chosen the route by the same path, so a difference means that it runs another version. */
   #receive(request: FastifyRequest, payload: Readable, { head, bodyHash }: ForwardedRequest): Readable {
-    if (instanceOf(request) !== head.instance) {
+    const isMeant = request.routeOptions.config.handsOver ?? instanceOf(request) === head.instance
+    if (!isMeant) {
       throw new BridgeError('SERVICE_BAD_REQUEST', 'this is no request that one node hands to another')
     }
     request.heldMs += head.waitedMs
     return signedBody(payload, bodyHash)
   }
-}
-
-/** Undefined when any node can answer. A name that is not valid is refused by the route. */
-function instanceOf({ method, params, routeOptions: { url } }: FastifyRequest): InstanceName | undefined {
-  if (url === undefined || !isOwnerRoute({ method, url })) return undefined
-  const { name } = params as { name: string }
-  return validName.test(name) ? name : undefined
 }

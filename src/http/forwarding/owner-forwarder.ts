@@ -1,14 +1,15 @@
 // Requests that only the owner can answer, other than callbacks. Without an owner they wait for one for a while: an instance is
 // without one for some seconds when its node died, and for less when it moves.
 
+import type { Readable } from 'node:stream'
 import { BridgeError } from '../../core/errors.ts'
 import type { Owner, OwnerAnswer } from '../../core/nodes/owners.ts'
 import { sleep } from '../../lib/clock.ts'
 import { EgressError } from '../../lib/egress/errors.ts'
 import { deadlineOf, endsQuarantine } from './owner-routes.ts'
-import { passAnswer } from './pass-headers.ts'
+import type { PassedAnswer } from './pass-headers.ts'
 import { headFor } from './passage.ts'
-import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
+import type { ForwardingDeps, OwnerRequest } from './passage.ts'
 
 type Deps = Pick<ForwardingDeps, 'owners' | 'peers' | 'clock'>
 
@@ -25,30 +26,32 @@ export class OwnerForwarder {
     this.#deps = deps
   }
 
-  async pass(passage: Passage): Promise<PassageEnd> {
+  /** Resolves to the answer of the owner, or to `here` when this node serves the request after all. */
+  async ask(asked: OwnerRequest): Promise<PassedAnswer<Readable> | 'here'> {
     const { owners, clock } = this.#deps
-    const { instance } = passage
+    const { instance } = asked
     const until = clock.monotonic() + waitMs
     let refused: Owner | undefined
     for (;;) {
-      const owner = await this.#find(passage)
+      const owner = await this.#find(asked)
       if (owner === 'here' || owner === 'unknown') return 'here'
       const isNew = typeof owner === 'object' && (owner.id !== refused?.id || owner.epoch !== refused.epoch)
       if (isNew) {
-        if (await this.#ask(owner, passage)) return 'answered'
+        const answer = await this.#ask(owner, asked)
+        if (answer) return answer
         refused = owner
         owners.forget(instance)
         continue
       }
-      if (passage.hungUp.aborted || clock.monotonic() >= until) throw noOwner()
-      await sleep(clock, pauseMs, passage.hungUp)
+      if (asked.hungUp.aborted || clock.monotonic() >= until) throw noOwner()
+      await sleep(clock, pauseMs, asked.hungUp)
       owners.forget(instance)
       // It may serve the instance by now.
       refused = undefined
     }
   }
 
-  async #find({ instance, request }: Passage): Promise<OwnerAnswer> {
+  async #find({ instance, request }: OwnerRequest): Promise<OwnerAnswer> {
     const { owners } = this.#deps
     const owner = await owners.ownerOf(instance)
     if (owner !== 'quarantined') return owner
@@ -58,22 +61,20 @@ export class OwnerForwarder {
     return owners.ownerOf(instance)
   }
 
-  /** False when the node certainly did nothing. */
-  async #ask(owner: Owner, passage: Passage): Promise<boolean> {
+  /** Undefined when the node certainly did nothing. */
+  async #ask(owner: Owner, asked: OwnerRequest): Promise<PassedAnswer<Readable> | undefined> {
     const { peers, clock } = this.#deps
-    const { instance, request, reply, body, hungUp: signal } = passage
-    const head = headFor(passage, owner, clock.monotonic())
+    const { instance, request, body, hungUp: signal } = asked
+    const head = headFor(asked, owner, clock.monotonic())
     const timeoutMs = deadlineOf(request.routeOptions.url ?? '')
     try {
       const answer = await peers.forward(owner, head, body, { timeoutMs, signal })
-      if ('refusal' in answer) return false
-      passAnswer(reply, answer)
-      return true
+      return 'refusal' in answer ? undefined : answer
     } catch (error) {
       if (!(error instanceof EgressError)) throw error
       request.log.warn({ node: owner.id, reason: error.reason, instance }, 'the owner did not answer a request')
       const didNothing = error.outcome === 'not_sent' || (error.reason === 'lost' && reading.includes(request.method))
-      if (didNothing) return false
+      if (didNothing) return undefined
       throw noAnswer(error)
     }
   }

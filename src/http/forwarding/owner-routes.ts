@@ -1,6 +1,8 @@
 // Which requests only the node that holds the instance can answer, and how long it may take.
 
-import type { RouteOptions } from 'fastify'
+import type { FastifyRequest, RouteOptions } from 'fastify'
+import type { InstanceName } from '../../core/ids.ts'
+import { instanceNamePattern } from '../../core/instance.ts'
 
 const instancePath = '/api/instances/:name'
 const callbackPath = `${instancePath}/webhook`
@@ -8,9 +10,7 @@ const waitPath = `${instancePath}/wait-ready`
 const restartPath = `${instancePath}/restart`
 
 /** Answered from the database by any node, when they only read. */
-const readFromDatabase = ['state', 'states', 'usage', 'deliveries', 'outbox', 'parked'].map(
-  (each) => `${instancePath}/${each}`,
-)
+const readFromDatabase = ['state', 'states', 'deliveries', 'outbox', 'parked'].map((each) => `${instancePath}/${each}`)
 
 /** Chatwoot hangs up after 5 s. What is left is enough to ask another node, or to store the callback here. */
 const callbackMs = 1500
@@ -18,6 +18,8 @@ const callbackMs = 1500
 const waitMs = 610_000
 /** The slowest of the others ask WhatsApp or the helpdesk several questions. */
 const otherMs = 120_000
+
+const validName = new RegExp(instanceNamePattern)
 
 type Route = { method: RouteOptions['method']; url: string }
 
@@ -27,8 +29,20 @@ export function isOwnerRoute({ method, url }: Route): boolean {
   return !(isReading && readFromDatabase.includes(url))
 }
 
+/** Undefined when any node can answer. A name that is not valid is refused by the route. */
+export function instanceOf({ method, params, routeOptions: { url } }: FastifyRequest): InstanceName | undefined {
+  if (url === undefined || !isOwnerRoute({ method, url })) return undefined
+  const { name } = params as { name: string }
+  return validName.test(name) ? name : undefined
+}
+
 export function isCallback(url: string): boolean {
   return url === callbackPath
+}
+
+/** The owner answers when the instance is ready, which may take minutes. */
+export function isWait(url: string): boolean {
+  return url === waitPath
 }
 
 /** Whether the request says that an instance which kills its nodes is to be opened again. */
@@ -38,5 +52,5 @@ export function endsQuarantine(url: string): boolean {
 
 export function deadlineOf(url: string): number {
   if (url === callbackPath) return callbackMs
-  return url === waitPath ? waitMs : otherMs
+  return isWait(url) ? waitMs : otherMs
 }

@@ -24,9 +24,10 @@ export function headersToOwner({ headers, id }: FastifyRequest, body: Buffer): R
   }
 }
 
-type Answer = { status: number; headers: Headers; body: Buffer | Readable }
+/** What another node has answered. */
+export type PassedAnswer<Body = Buffer | Readable> = { status: number; headers: Headers; body: Body }
 
-export function passAnswer(reply: FastifyReply, { status, headers, body }: Answer): void {
+export function passAnswer(reply: FastifyReply, { status, headers, body }: PassedAnswer): void {
   // The owner renews the session of the dashboard too.
   reply.removeHeader('set-cookie')
   for (const [name, value] of Object.entries(headers)) {

@@ -17,16 +17,18 @@ export type ForwardingDeps = {
   clock: Clock
 }
 
-export type Passage = {
+/** A request for the owner of an instance. */
+export type OwnerRequest = {
   instance: InstanceName
   request: FastifyRequest
-  reply: FastifyReply
   body: Buffer
   /** On the monotonic scale, when the request came. */
   since: number
   /** Aborts when the client hangs up: then the owner need not go on either. */
   hungUp: AbortSignal
 }
+
+export type Passage = OwnerRequest & { reply: FastifyReply }
 
 /** `here`: this node serves the request after all. */
 export type PassageEnd = 'here' | 'answered'
@@ -41,7 +43,7 @@ export function whenClosed({ raw }: FastifyReply): AbortSignal {
 }
 
 /** What the owner is told beside the body. */
-export function headFor({ instance, request, body, since }: Passage, owner: Owner, now: number): ForwardHead {
+export function headFor({ instance, request, body, since }: OwnerRequest, owner: Owner, now: number): ForwardHead {
   const { url: path, ip: client } = request
   // The connection between the nodes carries another method, so an answer without its body could not be told from a cut one.
   const method = request.method === 'HEAD' ? 'GET' : request.method

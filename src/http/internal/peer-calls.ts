@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BridgeError } from '../../core/errors.ts'
-import type { InstanceName } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { instanceNamePattern } from '../../core/instance.ts'
 import type { RenewedAnswer } from '../../core/nodes/peers.ts'
 import { peerRoutes } from '../../nodes/peer-routes.ts'
@@ -15,6 +15,8 @@ type Deps = {
   overview: () => object
   look: () => void
   drain: (instance: InstanceName) => void
+  /** An agent has asked for the QR code, in this helpdesk inbox. */
+  showCode: (instance: InstanceName, destination: DestinationKey) => void
 }
 
 const validName = new RegExp(instanceNamePattern)
@@ -44,6 +46,9 @@ export class PeerCalls {
       case peerRoutes.drain:
         this.#deps.drain(instanceOf(facts))
         return {}
+      case peerRoutes.code:
+        this.#deps.showCode(instanceOf(facts), destinationOf(facts))
+        return {}
       default:
         throw new Error('every route of nodes is answered here or forwarded')
     }
@@ -62,4 +67,10 @@ function instanceOf(facts: unknown): InstanceName {
   const { instance } = (facts ?? {}) as { instance?: unknown }
   if (typeof instance === 'string' && validName.test(instance)) return instance
   throw new BridgeError('SERVICE_BAD_REQUEST', 'instance must be the name of an instance')
+}
+
+function destinationOf(facts: unknown): DestinationKey {
+  const { destination } = (facts ?? {}) as { destination?: unknown }
+  if (typeof destination === 'string') return destination
+  throw new BridgeError('SERVICE_BAD_REQUEST', 'destination must be the key of a helpdesk inbox')
 }

@@ -1,5 +1,6 @@
 // The instance endpoints: create, list, inspect, patch, delete, and the bulk forms.
 
+import { json } from 'node:stream/consumers'
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { Caller } from '../../core/audit.ts'
@@ -11,6 +12,8 @@ import type { InstanceService } from '../../instances/instance-service.ts'
 import type { LinkedAccount } from '../../instances/linked-account.ts'
 import type { Roster } from '../../instances/roster/roster.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { atOwner, servedByOwner } from '../forwarding/route-forwarder.ts'
+import type { AskOwner, RouteForwarder } from '../forwarding/route-forwarder.ts'
 import type { HttpApp } from '../http-app.ts'
 import { createFields, PatchBody, toSettings } from '../instance-settings.ts'
 import { detailWith, ListItem, PendingLogout, pendingLogoutAdvice, State, Summary } from '../instance-view.ts'
@@ -82,15 +85,15 @@ const Deleted = Type.Object({
   pending_logout: PendingLogout,
 })
 
-export function addInstanceRoutes(app: HttpApp, deps: InstanceDeps): void {
-  addCollectionRoutes(app, deps)
+export function addInstanceRoutes(app: HttpApp, deps: InstanceDeps, forwarder: RouteForwarder | null): void {
+  addCollectionRoutes(app, deps, forwarder)
   addItemRoutes(app, deps)
-  addBulkRoutes(app, deps)
+  addBulkRoutes(app, deps, forwarder)
 }
 
 const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['instances'] })
 
-function addCollectionRoutes(app: HttpApp, deps: InstanceDeps): void {
+function addCollectionRoutes(app: HttpApp, deps: InstanceDeps, forwarder: RouteForwarder | null): void {
   app.post(
     '/api/instances',
     {
@@ -99,11 +102,15 @@ function addCollectionRoutes(app: HttpApp, deps: InstanceDeps): void {
         body: withOwnFields(deps.ownSettings, CreateBody),
         response: responses({ 200: Created, 201: Created }, ...setupStatuses),
       },
+      config: { handsOver: true },
     },
-    async ({ body, actor }, reply) => {
-      const outcome = await (body.inbox ? createWithInbox(deps, body, actor) : create(deps, body, actor))
-      const { created, account, inbox } = outcome
-      return reply.code(created ? 201 : 200).send({ ...toSummary(account), ...(inbox && { inbox }) })
+    async (request, reply) => {
+      const { body, actor } = request
+      return servedByOwner(forwarder, { request, reply, instance: body.name }, async () => {
+        const outcome = await (body.inbox ? createWithInbox(deps, body, actor) : create(deps, body, actor))
+        const { created, account, inbox } = outcome
+        return reply.code(created ? 201 : 200).send({ ...toSummary(account), ...(inbox && { inbox }) })
+      })
     },
   )
   app.get(
@@ -204,13 +211,19 @@ function addItemRoutes(app: HttpApp, { instances, roster, instanceService, clock
   )
 }
 
-function addBulkRoutes(app: HttpApp, { roster, instanceService, clock, ownSettings }: InstanceDeps): void {
-  const createOne = async (name: string, actor: Caller) => {
+function addBulkRoutes(
+  app: HttpApp,
+  { roster, instanceService, clock, ownSettings }: InstanceDeps,
+  forwarder: RouteForwarder | null,
+): void {
+  const createOne = async (name: string, actor: Caller, askOwner: AskOwner | undefined) => {
     try {
       if (!new RegExp(instanceNamePattern).test(name)) {
         throw new BridgeError('SERVICE_BAD_REQUEST', `this is not ${instanceNameRule}`)
       }
-      return toSummary((await instanceService.create(name, {}, false, actor)).account)
+      const createHere = async (): Promise<Static<typeof BulkItem>> =>
+        toSummary((await instanceService.create(name, {}, false, actor)).account)
+      return await (askOwner ? atOwner(createHere, () => createElsewhere(name, askOwner)) : createHere())
     } catch (error) {
       const sentence =
         error instanceof BridgeError ? error.message : 'the instance could not be created; the log says why'
@@ -227,8 +240,13 @@ function addBulkRoutes(app: HttpApp, { roster, instanceService, clock, ownSettin
         body: BulkBody,
         response: { 200: Type.Array(BulkItem) },
       },
+      config: { handsOver: true },
     },
-    ({ body, actor }) => Promise.all(body.names.map((name) => createOne(name, actor))),
+    (request, reply) => {
+      const { body, actor } = request
+      const askOwner = forwarder?.askFor(request, reply)
+      return Promise.all(body.names.map((name) => createOne(name, actor, askOwner)))
+    },
   )
   app.get(
     '/api/instances/bulk/status',
@@ -252,4 +270,13 @@ function addBulkRoutes(app: HttpApp, { roster, instanceService, clock, ownSettin
       })
     },
   )
+}
+
+/** The owner answers for this one name of the list. */
+async function createElsewhere(name: string, askOwner: AskOwner): Promise<Static<typeof BulkItem> | 'here'> {
+  const answer = await askOwner(name, { names: [name] })
+  if (answer === 'here') return answer
+  const body = await json(answer.body)
+  const [item] = Array.isArray(body) ? (body as Static<typeof BulkItem>[]) : []
+  return item ?? { name, state: 'error', ...(body as { error: string }) }
 }

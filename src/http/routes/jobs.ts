@@ -4,6 +4,8 @@ import { Type } from 'typebox'
 import type { Caller } from '../../core/audit.ts'
 import type { Job } from '../../core/jobs/job.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
+import { servedByOwner } from '../forwarding/route-forwarder.ts'
+import type { RouteForwarder } from '../forwarding/route-forwarder.ts'
 import type { HttpApp } from '../http-app.ts'
 import { JobBody, toJobBody } from '../jobs/job-view.ts'
 import { InstanceName, responses } from '../schemas.ts'
@@ -17,7 +19,7 @@ const JobParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 })
 
 const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['jobs'] })
 
-export function addJobRoutes(app: HttpApp, { jobs, cancel }: JobDeps): void {
+export function addJobRoutes(app: HttpApp, { jobs, cancel }: JobDeps, forwarder: RouteForwarder | null): void {
   app.get(
     '/api/jobs',
     {
@@ -50,7 +52,14 @@ export function addJobRoutes(app: HttpApp, { jobs, cancel }: JobDeps): void {
         params: JobParams,
         response: responses({ 200: JobBody }, 404, 409),
       },
+      config: { handsOver: true },
     },
-    async ({ params, actor }) => toJobBody(await cancel(params.id, actor)),
+    async (request, reply) => {
+      const { id } = request.params
+      const { instance } = await jobs.get(id)
+      return servedByOwner(forwarder, { request, reply, instance }, async () =>
+        reply.send(toJobBody(await cancel(id, request.actor))),
+      )
+    },
   )
 }

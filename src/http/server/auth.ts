@@ -33,6 +33,8 @@ declare module 'fastify' {
     rawBody?: true
     /** The body is a form with files, and has these fields. The handler gets the bytes as they came. */
     form?: TSchema
+    /** Only the route knows which instance a request is for. It hands the request to the owner itself. */
+    handsOver?: true
   }
 }
 

@@ -22,7 +22,7 @@ export function commonStatuses({ method, url, config, schema }: Route): number[]
     // A standby and a process under load answer nothing but health and metrics.
     ...when(isLimited || readsBody, 503),
     // Another node holds the instance and does not answer. A callback is stored here then.
-    ...when(isOwnerRoute({ method, url }) && !isCallback(url), 504),
+    ...when(config?.handsOver ?? (isOwnerRoute({ method, url }) && !isCallback(url)), 504),
   ]
 }
 

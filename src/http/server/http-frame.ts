@@ -10,6 +10,7 @@ import type { Log } from '../../lib/log.ts'
 import { BodyMemory } from '../body-memory.ts'
 import { addForwarding } from '../forwarding/add-forwarding.ts'
 import type { ForwardingDeps } from '../forwarding/passage.ts'
+import { SecondLook } from '../forwarding/second-look.ts'
 import type { HttpApp } from '../http-app.ts'
 import { addBodyParser, forgetContentType } from '../json-body.ts'
 import { largestBody } from '../routes/messages.ts'
@@ -68,7 +69,11 @@ export async function createFrame(deps: FrameDeps): Promise<HttpApp> {
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     schemaController: { compilersFactory },
   }).withTypeProvider<TypeBoxTypeProvider>()
-  app.setErrorHandler(replyWithError)
+  const secondLook = deps.forwarding && new SecondLook(deps.forwarding)
+  app.setErrorHandler((error: Error, request, reply) => {
+    if (secondLook) secondLook.answer(error, request, reply, replyWithError)
+    else replyWithError(error, request, reply)
+  })
   addRequestContext(app)
   await addProtection(app, deps)
   addBodyParser(app)

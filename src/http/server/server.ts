@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { addEntryPages } from './entry-pages.ts'
 import { unknownRoute } from './error-reply.ts'
 import { addStaticFiles } from './static-files.ts'
+import { RouteForwarder } from '../forwarding/route-forwarder.ts'
 import type { HttpApp } from '../http-app.ts'
 import { ApiToken } from '../session/api-token.ts'
 import { DashboardSessions } from '../session/dashboard-sessions.ts'
@@ -113,7 +114,8 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addHealthRoute(app, routes.health, createKnownCallers(app, access, settings.publicUrl))
   addOperationsRoutes(app, routes.operations)
   addPublicStatsRoutes(app, routes.publicStats)
-  addInstanceRoutes(app, routes.instances)
+  const forwarder = deps.forwarding && new RouteForwarder(deps.forwarding)
+  addInstanceRoutes(app, routes.instances, forwarder)
   addSetupRoutes(app, routes.setup)
   addPairingRoutes(app, routes.pairing)
   addCheckRoutes(app, routes.check)
@@ -131,7 +133,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addOutboxRoutes(app, routes.outbox)
   addOutboxMessageRoutes(app, routes.outbox)
   addHistoryRoutes(app, routes.history)
-  addJobRoutes(app, routes.jobs)
+  addJobRoutes(app, routes.jobs, forwarder)
   addContactsImportRoute(app, routes.contactsImport)
   addContactsRepairRoute(app, routes.contactsRepair)
   addAdoptRoutes(app, routes.adopt)

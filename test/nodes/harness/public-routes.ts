@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { BridgeError } from '../../../src/core/errors.ts'
+import { NotHeldError } from '../../../src/core/nodes/hold.ts'
 import type { HttpApp } from '../../../src/http/http-app.ts'
 import { readFormFile } from '../../../src/http/form-file.ts'
 import { InstanceParams } from '../../../src/http/schemas.ts'
@@ -54,12 +55,29 @@ export function addPublicRoutes(app: HttpApp, node: string, seen: SeenRequest[])
   app.get('/api/instances/:name/groups', { schema }, (_request, reply) =>
     reply.type('application/octet-stream').send(Readable.from(pieces())),
   )
+  // The instance has left before the route looks for it, or before it writes.
+  app.get('/api/instances/:name/ban-risk', { schema }, () => {
+    throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', 'there is no such instance')
+  })
+  app.post('/api/instances/:name/logout', { schema }, ({ params }) => {
+    throw new NotHeldError(params.name)
+  })
   // Never answers: the client or the node that asked hangs up.
   app.get('/api/instances/:name/wait-ready', { schema }, () => new Promise(() => undefined))
   app.post(
     '/api/instances/:name/webhook',
-    { bodyLimit: 5 * 1024 ** 2, config: { public: true, unlimited: true, rawBody: true } },
-    ({ body }, reply) => reply.code(202).send({ status: 'queued', bytes: (body as Buffer).length }),
+    {
+      bodyLimit: 5 * 1024 ** 2,
+      config: { public: true, unlimited: true, rawBody: true },
+      preParsing: ({ headers }, _reply, payload, done) => {
+        const isGone = headers['x-gone'] === node
+        done(isGone ? new BridgeError('SERVICE_INSTANCE_NOT_FOUND', 'there is no such instance') : null, payload)
+      },
+    },
+    ({ body, headers }, reply) => {
+      if (headers['x-leaves'] === node) throw new NotHeldError('shop')
+      return reply.code(202).send({ status: 'queued', bytes: (body as Buffer).length })
+    },
   )
 }
 

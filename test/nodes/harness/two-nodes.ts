@@ -155,7 +155,9 @@ export class TestNode {
     const tell = (what: string) => (instance?: InstanceName) => void this.told.push(`${what} ${instance ?? ''}`.trim())
     const renewed = () => ({ beatAgeMs: 250, watchedMs: 9000 })
     const overview = () => ({ node: this.id })
-    return { renewed, overview, look: tell('look'), drain: tell('drain') }
+    const showCode = (instance: InstanceName, destination: string) =>
+      void this.told.push(`code ${instance} ${destination}`)
+    return { renewed, overview, showCode, look: tell('look'), drain: tell('drain') }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

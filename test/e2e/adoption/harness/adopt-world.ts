@@ -51,7 +51,7 @@ export class AdoptWorld extends World {
 
   /** The helpdesk calls the service from now on. */
   async listen(): Promise<void> {
-    const channel = { webhook_url: `${this.service.app.url}/api/instances/n0/webhook` }
+    const channel = { webhook_url: `${this.service.url}/api/instances/n0/webhook` }
     const { status, text } = await new DeskClient(this.helpdesk).patch('/inboxes/1', { channel })
     assert.equal(status, 200, text)
   }

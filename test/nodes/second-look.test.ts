@@ -1,0 +1,69 @@
+// An instance leaves its node while a request about it is worked on.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { assertRefused } from '../harness/assertions.ts'
+import { requestFrom } from '../harness/http-request.ts'
+import { apiToken as token, startPair } from './harness/two-nodes.ts'
+import type { TestNode } from './harness/two-nodes.ts'
+
+const riskAt = ({ url }: TestNode) => requestFrom(url, 'GET', '/api/instances/shop/ban-risk', { token })
+
+test('an instance that has left is not answered as one that does not exist', async () => {
+  await using pair = await startPair()
+  pair.stranger.owners.answers = ['here', pair.owner.owner]
+  const answer = await riskAt(pair.stranger)
+  assertRefused(answer, 'SERVICE_NO_OWNER')
+  assert.equal(answer.headers.get('retry-after'), '1')
+})
+
+for (const after of ['unknown', 'here'] as const) {
+  test(`an instance that was deleted meanwhile does not exist: ${after}`, async () => {
+    await using pair = await startPair()
+    pair.stranger.owners.answers = ['here', after]
+    assertRefused(await riskAt(pair.stranger), 'SERVICE_INSTANCE_NOT_FOUND')
+  })
+}
+
+test('a change that the database refuses because the instance has left may be tried again', async () => {
+  await using pair = await startPair()
+  pair.stranger.owners.answers = ['here', pair.owner.owner]
+  const answer = await requestFrom(pair.stranger.url, 'POST', '/api/instances/shop/logout', { token })
+  assertRefused(answer, 'SERVICE_NO_OWNER')
+  assert.equal(answer.headers.get('retry-after'), '1')
+})
+
+describe('a callback whose instance leaves', () => {
+  const callback = ({ url }: TestNode, headers: Record<string, string>) =>
+    requestFrom(url, 'POST', '/api/instances/shop/webhook', { body: '{"id":1}', headers })
+
+  for (const header of ['x-leaves', 'x-gone']) {
+    test(`goes to the new owner: ${header === 'x-gone' ? 'before' : 'after'} its body was read`, async () => {
+      await using pair = await startPair()
+      pair.stranger.owners.answers = ['here', pair.owner.owner]
+      const { status, body } = await callback(pair.stranger, { [header]: 'stranger-1' })
+      assert.deepEqual([status, body], [202, { status: 'queued', bytes: 8 }])
+      assert.deepEqual(pair.owner.seen.at(-1)?.body, Buffer.from('{"id":1}'))
+    })
+  }
+
+  test('is stored when there is no new owner yet', async () => {
+    await using pair = await startPair()
+    pair.stranger.owners.answers = ['here', 'none']
+    const { status } = await callback(pair.stranger, { 'x-leaves': 'stranger-1' })
+    assert.equal(status, 202)
+    assert.deepEqual(
+      pair.stranger.stored.map(({ raw }) => String(raw)),
+      ['{"id":1}'],
+    )
+  })
+
+  test('is stored by the node that has handed it on', async () => {
+    await using pair = await startPair()
+    pair.owner.owners.answers = ['none']
+    const { status } = await callback(pair.stranger, { 'x-leaves': 'owner-1' })
+    assert.equal(status, 202)
+    assert.equal(pair.stranger.stored[0]?.mayBeStored, true)
+    assert.deepEqual(pair.owner.stored, [])
+  })
+})
