@@ -24,7 +24,7 @@ export const ways: readonly Way[] = ['ours', 'postgres', 'bare']
 const postgresLimit: Limit = { atMost: 1.5 }
 const targets: readonly Target[] = ['person', 'group']
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12)
-const warmUps = 6
+const warmUps = Math.min(6, rounds)
 const instanceCounts = (process.env['BENCH_INSTANCES'] ?? '1,50').split(',').map(Number)
 const pollMs = 20
 const waitMs = 120_000
@@ -75,6 +75,14 @@ export function figuresOf(measured: {
   const times = measured.times.toSorted((a, b) => a - b)
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? NaN
   return { cpu_ms: cpuMs / count, messages_per_s: (count / wallMs) * 1000, p50_ms: at(0.5), p99_ms: at(0.99) }
+}
+
+/** BENCH_MESSAGES=20 for a quick try; a group gets fewer, because each message goes to every member. */
+export function messagesPer(usual: Record<Target, number>): Record<Target, number> {
+  const { BENCH_MESSAGES: asked } = process.env
+  if (asked === undefined) return usual
+  const person = Number(asked)
+  return { person, group: Math.ceil((person * usual.group) / usual.person) }
 }
 
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BenchmarkResult } from './benchmark.ts'
 import { Child } from './child.ts'
-import { figuresOf, measureFlow, numbersOf, until, ways } from './flow.ts'
+import { figuresOf, measureFlow, messagesPer, numbersOf, until, ways } from './flow.ts'
 import type { Figures, Target, Way } from './flow.ts'
 import { openServices } from './flow-services.ts'
 import type { Services } from './flow-services.ts'
@@ -15,7 +15,7 @@ import { parseCredentials, writeFiles } from './instances-seed.ts'
 
 type Stage = Services & { sim: Child<SimDesk>; bare: Child<BareDesk>; numbers: Record<Way, string[]> }
 
-const messages = { person: 200, group: 100 }
+const messages = messagesPer({ person: 200, group: 100 })
 
 export function run(): Promise<BenchmarkResult> {
   return measureFlow<Stage>({

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BenchmarkResult } from './benchmark.ts'
 import { Child } from './child.ts'
-import { figuresOf, measureFlow, numbersOf, until, ways } from './flow.ts'
+import { figuresOf, measureFlow, messagesPer, numbersOf, until, ways } from './flow.ts'
 import type { Figures, Target, Way } from './flow.ts'
 import { openServices } from './flow-services.ts'
 import type { Services, ServiceWay } from './flow-services.ts'
@@ -21,7 +21,7 @@ type Stage = Services & { sim: Child<SimDesk>; bare: Child<BareDesk> } & {
   place: Place
 }
 
-const messages = { person: 200, group: 50 }
+const messages = messagesPer({ person: 200, group: 50 })
 const least = { person: 10, group: 2 }
 const readers = { person: 1, group: 99 }
 

@@ -10,7 +10,7 @@ import { CallbackStage } from './callback-stage.ts'
 const instances = Number(process.env['BENCH_INSTANCES'] ?? 20)
 const messages = Number(process.env['BENCH_MESSAGES'] ?? 400)
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12)
-const warmUps = 3
+const warmUps = Math.min(3, rounds)
 
 export async function run(): Promise<BenchmarkResult> {
   await using postgres = await BenchPostgres.start()

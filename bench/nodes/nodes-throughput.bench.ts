@@ -13,7 +13,7 @@ const instances = Number(process.env['BENCH_INSTANCES'] ?? 50)
 const messages = Number(process.env['BENCH_MESSAGES'] ?? 1000)
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12)
 const size = Number(process.env['BENCH_NODES'] ?? 2)
-const warmUps = 3
+const warmUps = Math.min(3, rounds)
 /** Two nodes, PostgreSQL, the simulator and the benchmark itself: with fewer cores the wall time shows the machine. */
 const coresForWall = 6
 
