@@ -36,9 +36,11 @@ async function post(webhook: string, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const answer = await request(webhook, { method: 'POST', headers, body, dispatcher: agent })
   const text = await answer.body.text()
-  const { status } = JSON.parse(text) as { status?: string }
-  // Queued is what is on its way when the answer is due; its arrival is waited for.
-  if (status !== 'sent' && status !== 'queued') throw new Error(`the service answered ${answer.statusCode}: ${text}`)
+  const { status, reason } = JSON.parse(text) as { status?: string; reason?: string }
+  // Queued is what is on its way when the answer is due; its arrival is waited for. So is that of a duplicate: a node gave up its
+  // wait for the owner, which had stored the message.
+  const isTaken = status === 'sent' || status === 'queued' || reason === 'duplicate'
+  if (!isTaken) throw new Error(`the service answered ${answer.statusCode}: ${text}`)
 }
 
 function callback(

@@ -1,6 +1,6 @@
 // Nodes that get the callbacks of a helpdesk: what the benchmarks of forwarded callbacks share.
 
-import { Child } from '../child.ts'
+import type { Child } from '../child.ts'
 import { figuresOf, serviceEnvironment, until } from '../flow.ts'
 import type { Figures } from '../flow.ts'
 import { parseCredentials } from '../instances-seed.ts'

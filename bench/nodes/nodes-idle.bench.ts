@@ -50,7 +50,8 @@ export async function run(): Promise<BenchmarkResult> {
 
 async function seed(url: string): Promise<void> {
   const log = createLog({ level: 'silent', format: 'json' })
-  await using _migrated = await openDatabase({ location: { engine: 'postgres', url }, encryptionKeys: [], log })
+  const migrated = await openDatabase({ location: { engine: 'postgres', url }, encryptionKeys: [], log })
+  await migrated[Symbol.asyncDispose]()
   const all = size * instances
   const names = `SELECT 'instance-' || n AS name, n % ${size} AS node FROM generate_series(1, ${all}) AS n`
   await ask(
