@@ -1,6 +1,6 @@
 // Several nodes of the service on one PostgreSQL, each in a process of its own, with linked accounts that are spread over them.
 
-import { freePort } from '../../test/harness/free-port.ts'
+import { randomInt } from 'node:crypto'
 import { Child } from '../child.ts'
 import { until } from '../flow.ts'
 import type { OursDesk } from '../instances-ours.ts'
@@ -13,6 +13,7 @@ type Options = { databaseUrl: string; size: number; accounts: readonly Credentia
 /** `id` is the one of the node in the database. */
 export type Owned = { instance: string; node: BenchNode; id: string }
 
+const port = 8091
 const secret = 'the secret of all nodes of one benchmark'
 
 export class NodeSet implements AsyncDisposable {
@@ -76,8 +77,13 @@ export class NodeSet implements AsyncDisposable {
 }
 
 async function launchNode(stack: AsyncDisposableStack, settings: Record<string, string>): Promise<BenchNode> {
-  const listen = `127.0.0.1:${await freePort()}`
+  const listen = `${newHost()}:${port}`
   const own = { SERVICE_NODE_LISTEN: listen, SERVICE_NODE_SECRET: secret, PORT: '0', LOG_FORMAT: 'json' }
   const process = stack.use(new Child<OursDesk>('./instances-ours.ts', { ...settings, ...own }))
   return { process, url: await process.ask('start'), address: `http://${listen}` }
+}
+
+/** A port that is free now may be taken by the time a node has started. All of these addresses lead to the same machine. */
+function newHost(): string {
+  return ['127', randomInt(1, 255), randomInt(1, 255), randomInt(1, 255)].join('.')
 }
