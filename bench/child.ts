@@ -57,6 +57,13 @@ export class Child<Asked extends Desk> implements AsyncDisposable {
     }
   }
 
+  /** kill -9. */
+  async kill(): Promise<void> {
+    const gone = once(this.#process, 'exit')
+    this.#process.kill('SIGKILL')
+    await gone
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
     const gone = once(this.#process, 'exit')

@@ -1,11 +1,12 @@
-// What the benchmarks of the two message flows share: both ways in turn, for several numbers of accounts, to a person and
+// What the benchmarks of the two message flows share: all ways in turn, for several numbers of accounts, to a person and
 // to a group, and the cost per message.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inTurn, medianRatio, medians, round } from './benchmark.ts'
 import type { BenchmarkResult, Target as Limit } from './benchmark.ts'
 
-export type Way = 'ours' | 'bare'
+/** `ours` is the service on SQLite, `postgres` the service on PostgreSQL. */
+export type Way = 'ours' | 'postgres' | 'bare'
 export type Target = 'person' | 'group'
 export type Figures = Record<string, number>
 
@@ -18,10 +19,12 @@ type Flow<Stage> = {
   limits: Record<Target, Limit>
 }
 
-export const ways: readonly Way[] = ['ours', 'bare']
+export const ways: readonly Way[] = ['ours', 'postgres', 'bare']
+/** What the service may cost on PostgreSQL of what it costs on SQLite. */
+const postgresLimit: Limit = { atMost: 1.5 }
 const targets: readonly Target[] = ['person', 'group']
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12)
-const warmUps = 6
+const warmUps = Math.min(6, rounds)
 const instanceCounts = (process.env['BENCH_INSTANCES'] ?? '1,50').split(',').map(Number)
 const pollMs = 20
 const waitMs = 120_000
@@ -41,6 +44,8 @@ export async function measureFlow<Stage>(flow: Flow<Stage>): Promise<BenchmarkRe
       }
       result.ratios[`${name}_cpu`] = round(medianRatio(measured.ours, measured.bare, 'cpu_ms'))
       result.targets[`${name}_cpu`] = flow.limits[target]
+      result.ratios[`${name}_postgres_cpu`] = round(medianRatio(measured.postgres, measured.ours, 'cpu_ms'))
+      result.targets[`${name}_postgres_cpu`] = postgresLimit
     }
     const problems = await flow.problems(stage)
     if (problems.length > 0) throw new Error(problems.join('\n'))
@@ -48,10 +53,11 @@ export async function measureFlow<Stage>(flow: Flow<Stage>): Promise<BenchmarkRe
   return result
 }
 
-/** The first blocks open sessions, hand out keys, make contacts known and warm both ways up; they are not counted. */
+/** The first blocks open sessions, hand out keys, make contacts known and warm all ways up; they are not counted. */
 async function compare<Stage>(flow: Flow<Stage>, stage: Stage, target: Target): Promise<Record<Way, Figures[]>> {
   const blocks = {
     ours: () => flow.block(stage, 'ours', target),
+    postgres: () => flow.block(stage, 'postgres', target),
     bare: () => flow.block(stage, 'bare', target),
   }
   await inTurn(warmUps, blocks)
@@ -71,6 +77,14 @@ export function figuresOf(measured: {
   return { cpu_ms: cpuMs / count, messages_per_s: (count / wallMs) * 1000, p50_ms: at(0.5), p99_ms: at(0.99) }
 }
 
+/** BENCH_MESSAGES=20 for a quick try; a group gets fewer, because each message goes to every member. */
+export function messagesPer(usual: Record<Target, number>): Record<Target, number> {
+  const { BENCH_MESSAGES: asked } = process.env
+  if (asked === undefined) return usual
+  const person = Number(asked)
+  return { person, group: Math.ceil((person * usual.group) / usual.person) }
+}
+
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + waitMs
   while (!(await holds())) {
@@ -83,21 +97,25 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
 export function numbersOf(instances: number): Record<Way, string[]> {
   const numbers = (prefix: string) =>
     Array.from({ length: instances }, (_, index) => `${prefix}${String(index).padStart(7, '0')}`)
-  return { ours: numbers('551190'), bare: numbers('551180') }
+  return { ours: numbers('551190'), postgres: numbers('551170'), bare: numbers('551180') }
 }
 
-type Facts = {
+export function instanceName(index: number): string {
+  return `instance-${String(index).padStart(4, '0')}`
+}
+
+export type Facts = {
   url: string
   rootKey: string
   helpdesk: { url: string; api_token: string; account_id: number; inbox_id: number }
 }
 
 /** The service as it ships, between the simulated network and the simulated helpdesk. */
-export function serviceEnvironment({ url, rootKey, helpdesk }: Facts, database: string): Record<string, string> {
+export function serviceEnvironment({ url, rootKey, helpdesk }: Facts, databaseUrl: string): Record<string, string> {
   return {
     SERVICE_NETWORK_URL: url,
     SERVICE_NETWORK_ROOT_KEY: rootKey,
-    DATABASE_URL: `file:${database}`,
+    DATABASE_URL: databaseUrl,
     DOWNSTREAM_BASE_URL: helpdesk.url,
     DOWNSTREAM_API_TOKEN: helpdesk.api_token,
     DOWNSTREAM_ACCOUNT_ID: String(helpdesk.account_id),

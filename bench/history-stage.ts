@@ -56,7 +56,7 @@ export class HistoryStage {
     await fillDatabase(database, credentials, { isHistoryEnabled: true, historyDays: 30 })
     const ours = stack.use(
       new Child<OursDesk>('./instances-ours.ts', {
-        ...serviceEnvironment(facts, database),
+        ...serviceEnvironment(facts, `file:${database}`),
         SERVICE_NETWORK_CA: trusted,
         SERVICE_HISTORY_IMPORT_ENABLED: 'true',
         ...environment,

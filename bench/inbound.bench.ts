@@ -5,16 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BenchmarkResult } from './benchmark.ts'
 import { Child } from './child.ts'
-import { figuresOf, measureFlow, numbersOf, serviceEnvironment, until, ways } from './flow.ts'
+import { figuresOf, measureFlow, messagesPer, numbersOf, until, ways } from './flow.ts'
 import type { Figures, Target, Way } from './flow.ts'
+import { openServices } from './flow-services.ts'
+import type { Services } from './flow-services.ts'
 import type { BareDesk } from './inbound-bare.ts'
 import type { SimDesk } from './inbound-sim.ts'
-import type { OursDesk } from './instances-ours.ts'
-import { fillDatabase, parseCredentials, writeFiles } from './instances-seed.ts'
+import { parseCredentials, writeFiles } from './instances-seed.ts'
 
-type Stage = { sim: Child<SimDesk>; ours: Child<OursDesk>; bare: Child<BareDesk>; numbers: Record<Way, string[]> }
+type Stage = Services & { sim: Child<SimDesk>; bare: Child<BareDesk>; numbers: Record<Way, string[]> }
 
-const messages = { person: 200, group: 100 }
+const messages = messagesPer({ person: 200, group: 100 })
 
 export function run(): Promise<BenchmarkResult> {
   return measureFlow<Stage>({
@@ -32,24 +33,24 @@ async function open(stack: AsyncDisposableStack, instances: number): Promise<Sta
   const facts = await sim.ask('facts')
   const numbers = numbersOf(instances)
   const linked = async (way: Way) => (await sim.ask('link', numbers[way])).map((text) => parseCredentials(text, 30))
-  const database = join(directory, 'service.db')
-  await fillDatabase(database, await linked('ours'))
   const files = await writeFiles(directory, await linked('bare'))
   const network = { NETWORK_URL: facts.url, NETWORK_ROOT_KEY: facts.rootKey }
   const bare = stack.use(new Child<BareDesk>('./inbound-bare.ts', network))
-  const ours = stack.use(new Child<OursDesk>('./instances-ours.ts', serviceEnvironment(facts, database)))
-  await Promise.all([ours.ask('start'), bare.ask('start', files)])
+  const accounts = { ours: await linked('ours'), postgres: await linked('postgres') }
+  const services = await openServices(stack, { directory, facts, accounts })
+  await Promise.all([services.ours.ask('start'), services.postgres.ask('start'), bare.ask('start', files)])
   for (const way of ways) {
     await until(`${way} is online`, async () => (await sim.ask('online', numbers[way])) === instances)
   }
-  return { sim, ours, bare, numbers }
+  return { ...services, sim, bare, numbers }
 }
 
-async function block({ sim, ours, bare, numbers }: Stage, way: Way, target: Target): Promise<Figures> {
+async function block({ sim, bare, numbers, ...services }: Stage, way: Way, target: Target): Promise<Figures> {
   const count = Math.max(messages[target], numbers[way].length * 10)
-  const arrived = () => (way === 'ours' ? sim.ask('posted') : bare.ask('received'))
+  const arrived = () => (way === 'bare' ? bare.ask('received') : sim.ask('posted'))
+  const cpuMsSoFar = () => (way === 'bare' ? bare : services[way]).ask('cpuMs')
   await sim.ask('prepare', { numbers: numbers[way], target, count })
-  const [before, arrivedBefore] = [await (way === 'ours' ? ours : bare).ask('cpuMs'), await arrived()]
+  const [before, arrivedBefore] = [await cpuMsSoFar(), await arrived()]
   const started = performance.now()
   const times: number[] = []
   await sim.ask('release', numbers[way])
@@ -59,6 +60,6 @@ async function block({ sim, ours, bare, numbers }: Stage, way: Way, target: Targ
     return now >= count
   })
   const wallMs = performance.now() - started
-  const cpuMs = (await (way === 'ours' ? ours : bare).ask('cpuMs')) - before
+  const cpuMs = (await cpuMsSoFar()) - before
   return figuresOf({ cpuMs, wallMs, count, times })
 }

@@ -7,12 +7,15 @@ import { encodeKey } from '../src/network/account/key-codec.ts'
 import { BufferJSON, Curve, jidNormalizedUser } from '../src/network/library/library.ts'
 import type { AuthenticationCreds, SignalDataSet } from '../src/network/library/library.ts'
 import { openDatabase } from '../src/storage/database.ts'
+import type { Database } from '../src/storage/database.ts'
 import { InstanceStore } from '../src/storage/stores/accounts/instance-store.ts'
 import { LeaseStore } from '../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../src/storage/stores/accounts/session-key-store.ts'
 import { blankInstance } from '../src/storage/stores/accounts/instance-rows.ts'
 import type { InstanceChanges } from '../src/storage/stores/accounts/instance-rows.ts'
+import { instanceName } from './flow.ts'
 import { holdOf } from '../test/harness/holds.ts'
+import { openOwnDatabase } from '../test/harness/lease-holds.ts'
 
 export type Credentials = { creds: AuthenticationCreds; keys: SignalDataSet }
 
@@ -51,13 +54,27 @@ export async function fillDatabase(
 ): Promise<void> {
   const log = createLog({ level: 'silent', format: 'json' })
   await using database = await openDatabase({ location: { engine: 'sqlite', path }, encryptionKeys: [], log })
+  await storeAccounts(database, accounts, settings)
+}
+
+/** No node holds the instances. */
+export async function fillPostgres(url: string, accounts: readonly Credentials[]): Promise<void> {
+  await using database = await openOwnDatabase({ engine: 'postgres', url }, [], { isPassing: true })
+  await storeAccounts(database, accounts, {})
+}
+
+async function storeAccounts(
+  database: Database,
+  accounts: readonly Credentials[],
+  settings: InstanceChanges,
+): Promise<void> {
   const leases = new LeaseStore(database)
   const epoch = await leases.acquire('seed', 600_000)
   if (epoch === undefined) throw new Error('the lease was not free')
   const [keys, instances] = [new SessionKeyStore(database), new InstanceStore(database)]
   for (const [index, { creds, keys: held }] of accounts.entries()) {
     const sessionId = `session-${index}`
-    const name = `instance-${String(index).padStart(4, '0')}`
+    const name = instanceName(index)
     await keys.save(holdOf('a', epoch), sessionId, writesOf({ ...held, creds: { creds } }))
     const row = { ...rowOf(name, sessionId, jidNormalizedUser(creds.me?.id)), ...settings }
     await instances.insert(holdOf('a', epoch), row, {

@@ -33,6 +33,18 @@ const desk = {
   scan: async ({ number, qr }: { number: string; qr: string }) => {
     for (const phone of phonesOf([number])) await phone.scan(qr)
   },
+  /** When each account went offline since that time, and when it was online again. */
+  absences: ({ numbers, since }: { numbers: string[]; since: number }) =>
+    phonesOf(numbers).map(({ companionEvents }) => {
+      const events = companionEvents.entries.filter(({ at }) => at >= since)
+      const leftAt = events.find(({ state }) => state === 'offline')?.at
+      return { leftAt, backAt: events.findLast(({ state }) => state === 'online')?.at }
+    }),
+  /** The network lets a client wait for so long before it is logged in. */
+  delayLogins: (ms: number) => {
+    network.clearFaults()
+    if (ms > 0) network.fault({ kind: 'delay', ms })
+  },
   problems: () => [...network.log.problems],
 }
 

@@ -53,7 +53,7 @@ async function open(stack: AsyncDisposableStack, sim: Child<SimDesk>, number: st
   await fillDatabase(database, [parseCredentials(await sim.ask('link', number), 30)])
   const ours = stack.use(
     new Child<OursDesk>('./instances-ours.ts', {
-      ...serviceEnvironment(facts, database),
+      ...serviceEnvironment(facts, `file:${database}`),
       SERVICE_NETWORK_CA: trusted,
       SERVICE_MEDIA_MAX_BYTES: `${fileBytes / megabyte}mb`,
     }),

@@ -5,21 +5,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BenchmarkResult } from './benchmark.ts'
 import { Child } from './child.ts'
-import { figuresOf, measureFlow, numbersOf, serviceEnvironment, until, ways } from './flow.ts'
+import { figuresOf, measureFlow, messagesPer, numbersOf, until, ways } from './flow.ts'
 import type { Figures, Target, Way } from './flow.ts'
-import type { OursDesk } from './instances-ours.ts'
-import { fillDatabase, parseCredentials, writeFiles } from './instances-seed.ts'
+import { openServices } from './flow-services.ts'
+import type { Services, ServiceWay } from './flow-services.ts'
+import { parseCredentials, writeFiles } from './instances-seed.ts'
 import type { BareDesk } from './outbound-bare.ts'
 import type { SimDesk } from './outbound-sim.ts'
 
 type Chats = Record<Target, string[]>
 type Place = { accountId: number; inboxId: number }
-type Stage = { sim: Child<SimDesk>; ours: Child<OursDesk>; bare: Child<BareDesk>; url: string } & {
+type Stage = Services & { sim: Child<SimDesk>; bare: Child<BareDesk> } & {
+  urls: Record<ServiceWay, string>
   chats: Record<Way, Chats>
   place: Place
 }
 
-const messages = { person: 200, group: 50 }
+const messages = messagesPer({ person: 200, group: 50 })
 const least = { person: 10, group: 2 }
 const readers = { person: 1, group: 99 }
 
@@ -38,26 +40,31 @@ async function open(stack: AsyncDisposableStack, instances: number): Promise<Sta
   const sim = stack.use(new Child<SimDesk>('./outbound-sim.ts'))
   const facts = await sim.ask('facts')
   const numbers = numbersOf(instances)
-  const linked = { ours: await sim.ask('link', numbers.ours), bare: await sim.ask('link', numbers.bare) }
+  const linked = {
+    ours: await sim.ask('link', numbers.ours),
+    postgres: await sim.ask('link', numbers.postgres),
+    bare: await sim.ask('link', numbers.bare),
+  }
   const accountsOf = (way: Way) => linked[way].map(({ credentials }) => parseCredentials(credentials, 30))
-  const database = join(directory, 'service.db')
-  await fillDatabase(database, accountsOf('ours'))
   const files = await writeFiles(directory, accountsOf('bare'))
   const network = { NETWORK_URL: facts.url, NETWORK_ROOT_KEY: facts.rootKey }
   const bare = stack.use(new Child<BareDesk>('./outbound-bare.ts', network))
-  const environment = { ...serviceEnvironment(facts, database), SERVICE_DRAIN_RATE: '0' }
-  const ours = stack.use(new Child<OursDesk>('./instances-ours.ts', environment))
-  const [url] = await Promise.all([ours.ask('start'), bare.ask('start', files)])
+  const accounts = { ours: accountsOf('ours'), postgres: accountsOf('postgres') }
+  const settings = { SERVICE_DRAIN_RATE: '0' }
+  const services = await openServices(stack, { directory, facts, accounts, settings })
+  await bare.ask('start', files)
+  const urls = { ours: await services.ours.ask('start'), postgres: await services.postgres.ask('start') }
   for (const way of ways) {
     await until(`${way} is online`, async () => (await sim.ask('online', numbers[way])) === instances)
   }
-  await until('the service is ready', () => isReady(url))
+  for (const url of Object.values(urls)) await until('the service is ready', () => isReady(url))
   const chatsOf = (way: Way) => ({
     person: linked[way].map(({ person }) => person),
     group: linked[way].map(({ group }) => group),
   })
   const place = { accountId: facts.helpdesk.account_id, inboxId: facts.helpdesk.inbox_id }
-  return { sim, ours, bare, url, chats: { ours: chatsOf('ours'), bare: chatsOf('bare') }, place }
+  const chats = { ours: chatsOf('ours'), postgres: chatsOf('postgres'), bare: chatsOf('bare') }
+  return { ...services, sim, bare, urls, chats, place }
 }
 
 async function isReady(url: string): Promise<boolean> {
@@ -65,20 +72,21 @@ async function isReady(url: string): Promise<boolean> {
   return list.every(({ state }) => state === 'ready')
 }
 
-async function block({ sim, ours, bare, ...stage }: Stage, way: Way, target: Target): Promise<Figures> {
+async function block({ sim, bare, ...stage }: Stage, way: Way, target: Target): Promise<Figures> {
   const chats = stage.chats[way][target]
   const each = Math.max(least[target], messages[target] / chats.length)
   const count = each * chats.length
-  const [before, receivedBefore] = [await (way === 'ours' ? ours : bare).ask('cpuMs'), await sim.ask('received')]
+  const cpuMsSoFar = () => (way === 'bare' ? bare : stage[way]).ask('cpuMs')
+  const [before, receivedBefore] = [await cpuMsSoFar(), await sim.ask('received')]
   const started = performance.now()
   const times =
-    way === 'ours'
-      ? await sim.ask('write', { url: stage.url, chats, each, ...stage.place })
-      : await bare.ask('send', { chats, each })
+    way === 'bare'
+      ? await bare.ask('send', { chats, each })
+      : await sim.ask('write', { chats, urls: chats.map(() => [stage.urls[way]]), each, ...stage.place })
   const wallMs = performance.now() - started
   await until(`${way} has sent ${count} messages`, async () => {
     return (await sim.ask('received')) - receivedBefore >= count * readers[target]
   })
-  const cpuMs = (await (way === 'ours' ? ours : bare).ask('cpuMs')) - before
+  const cpuMs = (await cpuMsSoFar()) - before
   return figuresOf({ cpuMs, wallMs, count, times })
 }

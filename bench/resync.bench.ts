@@ -54,7 +54,7 @@ async function open(stack: AsyncDisposableStack): Promise<Stage> {
   const [database, trusted] = [join(directory, 'service.db'), join(directory, 'ca.pem')]
   await writeFile(trusted, facts.certificate)
   await fillDatabase(database, [parseCredentials(await sim.ask('link', number), 30)])
-  const environment = { ...serviceEnvironment(facts, database), SERVICE_NETWORK_CA: trusted }
+  const environment = { ...serviceEnvironment(facts, `file:${database}`), SERVICE_NETWORK_CA: trusted }
   const ours = stack.use(new Child<OursDesk>('./instances-ours.ts', environment))
   const url = await ours.ask('start')
   await until('the account is online', () => sim.ask('isOnline', number))

@@ -14,7 +14,8 @@ const memory = '/dev/shm'
 const roomForPostgres = 4 * 1024 ** 3
 // The server of a test run survives no loss of power, so nothing is gained by waiting for the disk. A database of a test is
 // gone before it needs a vacuum.
-const settings = ['max_connections=250', 'fsync=off', 'full_page_writes=off', 'autovacuum=off']
+const quickSettings = ['fsync=off', 'full_page_writes=off', 'autovacuum=off']
+const settings = ['max_connections=250']
 
 type Embedded = { initialise(): Promise<void>; start(): Promise<void>; stop(): Promise<void> }
 
@@ -30,9 +31,10 @@ export class PostgresServer {
     this.url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`
   }
 
-  static async start(): Promise<PostgresServer> {
+  /** A durable one is on a disk and waits for it, as in production. */
+  static async start({ isDurable = false } = {}): Promise<PostgresServer> {
     const EmbeddedPostgres = await importEmbeddedPostgres()
-    const directory = await mkdtemp(join(await placeForPostgres(), 'causeway-postgres-'))
+    const directory = await mkdtemp(join(isDurable ? tmpdir() : await placeForPostgres(), 'causeway-postgres-'))
     const port = await freePort()
     const server = new EmbeddedPostgres({
       databaseDir: directory,
@@ -42,7 +44,7 @@ export class PostgresServer {
       persistent: false,
       createPostgresUser: process.getuid?.() === 0,
       initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-      postgresFlags: settings.flatMap((each) => ['-c', each]),
+      postgresFlags: [...settings, ...(isDurable ? [] : quickSettings)].flatMap((each) => ['-c', each]),
       onLog: () => undefined,
       onError: () => undefined,
     })

@@ -1,7 +1,8 @@
 // Runs the commands that the documents print, except those that are listed here with a reason.
 
 import assert from 'node:assert/strict'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { describe, test } from 'node:test'
 import { commandsIn, fencesIn, inlineCommandsIn } from '../../harness/document-commands.ts'
 import type { Command } from '../../harness/document-commands.ts'
@@ -14,6 +15,7 @@ const internet = 'needs the internet'
 const demo = 'test/cli/demo.test.ts runs it'
 const engine = 'needs a container engine'
 const bench = 'takes minutes; a test below checks the names'
+const benchmarks = globSync('bench/**/*.bench.ts').map((file) => basename(file, '.bench.ts'))
 const postgres = 'needs the pg_dump of the server; test/e2e/documents/postgres-dump.test.ts runs it where there is one'
 /** Commands that no test runs, and why. */
 const notRun: Readonly<Record<string, string>> = {
@@ -41,6 +43,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run bench -- inbound': bench,
   'npm run bench -- outbound': bench,
   'npm run bench -- storage': bench,
+  'npm run bench -- nodes': bench,
   'pg_dump --format=custom --file=causeway.dump "$DATABASE_URL"': postgres,
   'pg_restore --clean --if-exists --no-owner --dbname="$DATABASE_URL" causeway.dump': postgres,
   'psql "$DATABASE_URL" -c "UPDATE lease SET backup_at = extract(epoch FROM now()) * 1000"': postgres,
@@ -227,10 +230,19 @@ test('no command to copy restores with --current, which sends messages again tha
 })
 
 test('the benchmarks that the documents name exist', () => {
-  const named = printed.flatMap(({ text }) => /^npm run bench -- (\w+)/.exec(text)?.[1] ?? [])
+  const named = printed.flatMap(({ text }) => /^npm run bench -- ([\w-]+)/.exec(text)?.[1] ?? [])
   assert.ok(named.length > 0)
   assert.deepEqual(
-    named.filter((name) => !existsSync(`bench/${name}.bench.ts`)),
+    named.filter((name) => !benchmarks.some((each) => each === name || each.startsWith(`${name}-`))),
+    [],
+  )
+})
+
+test('docs/testing.md says what each benchmark compares', () => {
+  const rows = readFileSync('docs/testing.md', 'utf8').split('\n')
+  assert.ok(benchmarks.length > 0)
+  assert.deepEqual(
+    benchmarks.filter((name) => !rows.some((row) => row.startsWith(`| \`${name}\``))),
     [],
   )
 })

@@ -1,0 +1,59 @@
+// How long the instances of a killed node have no owner, and how long they are offline.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { round } from '../benchmark.ts'
+import type { BenchmarkResult } from '../benchmark.ts'
+import { ask, BenchPostgres } from '../postgres.ts'
+import { MovingStage, percentile } from './moving-stage.ts'
+
+const size = Number(process.env['BENCH_NODES'] ?? 10)
+const instances = Number(process.env['BENCH_INSTANCES'] ?? 1000)
+/** Each kills a node, and none is started in its place. */
+const rounds = Math.min(Number(process.env['BENCH_ROUNDS'] ?? 3), size - 1)
+const pollMs = 20
+const promisedMs = 6000
+
+type Times = { owned: number[]; online: number[] }
+
+export async function run(): Promise<BenchmarkResult> {
+  await using postgres = await BenchPostgres.start()
+  await using stage = await MovingStage.open(postgres, size, instances)
+  const times: Times = { owned: [], online: [] }
+  for (let n = 0; n < rounds; n++) {
+    const { owned, online } = await killOne(stage)
+    times.owned.push(...owned)
+    times.online.push(...online)
+  }
+  const result: BenchmarkResult = { figures: { moved: times.owned.length }, ratios: {}, targets: {} }
+  for (const what of ['owned', 'online'] as const) {
+    const p99 = percentile(times[what], 0.99)
+    result.figures[`${what}_p50_ms`] = round(percentile(times[what], 0.5))
+    result.figures[`${what}_p99_ms`] = round(p99)
+    result.ratios[`${what}_p99_against_6_s`] = round(p99 / promisedMs)
+    result.targets[`${what}_p99_against_6_s`] = { atMost: 1 }
+  }
+  return result
+}
+
+async function killOne(stage: MovingStage): Promise<Times> {
+  const { set } = stage
+  const node = set.nodes.at(-1)
+  if (!node) throw new Error('no node is left')
+  const held = (await set.owners()).filter((each) => each.node === node).map(({ instance }) => instance)
+  // An instance whose owners died twice within ten minutes is a suspect. Here it is not its fault.
+  await ask(set.databaseUrl, 'UPDATE assignments SET crashes = 0, crashed_at = NULL')
+  const since = Date.now()
+  await set.kill(node)
+  const owned = await timesUntilOwned(stage, new Set(held), since)
+  const absences = await stage.absences(held, since)
+  return { owned, online: absences.map(({ backAt }) => backAt - since) }
+}
+
+async function timesUntilOwned({ set }: MovingStage, missing: Set<string>, since: number): Promise<number[]> {
+  const times: number[] = []
+  while (missing.size > 0) {
+    for (const { instance } of await set.owners()) if (missing.delete(instance)) times.push(Date.now() - since)
+    await sleep(pollMs)
+  }
+  return times
+}
