@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import type { SeenConversation, SeenMessage } from '../../sim/helpdesk/snapshots.ts'
+import type { Hold } from '../../src/core/nodes/hold.ts'
 import { importMark } from '../../src/downstream/import-mark.ts'
 import { ImportMarks } from '../../src/storage/stores/history/import-marks.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
@@ -83,8 +84,8 @@ export class ImportStage {
     await this.change('POST', `/conversations/${this.conversation}/update_last_seen`)
     await this.change('POST', `/conversations/${this.conversation}/toggle_status`, { status: 'resolved' })
     const { destination } = this.chat
-    const { marks, epoch } = await this.#marks()
-    await marks.end(holdOf('a', epoch), { destination, conversationId: this.conversation }, this.clock.now())
+    const { marks, hold } = await this.#marks()
+    await marks.end(hold, { destination, conversationId: this.conversation }, this.clock.now())
   }
 
   /** The bot answers; resolves with the message as soon as the helpdesk shows what became of it. */
@@ -146,16 +147,24 @@ export class ImportStage {
     const { status, body, text } = await this.world.desk.post('/conversations', created)
     assert.equal(status, 200, text)
     this.conversation = body.id
-    const { marks, epoch } = await this.#marks()
+    const { marks, hold } = await this.#marks()
     const place = { destination, conversationId: this.conversation, instance, chat }
-    await marks.begin(holdOf('a', epoch), place, { isHistory: this.#target === 'history', now: this.clock.now() })
+    await marks.begin(hold, place, { isHistory: this.#target === 'history', now: this.clock.now() })
   }
 
-  /** Of the service that runs now. */
-  async #marks(): Promise<{ marks: ImportMarks; epoch: number }> {
+  /** With the hold of the service that runs now. */
+  async #marks(): Promise<{ marks: ImportMarks; hold: Hold }> {
     const { database } = this.world.service
-    const [lease] = await database.read(database.query.selectFrom('lease').select('epoch'))
-    return { marks: new ImportMarks(database), epoch: lease?.epoch ?? 0 }
+    const { instance } = this.chat
+    const marks = new ImportMarks(database)
+    const { query } = database
+    if (database.engine === 'sqlite') {
+      const [lease] = await database.read(query.selectFrom('lease').select('epoch'))
+      return { marks, hold: holdOf(instance, lease?.epoch) }
+    }
+    const assigned = query.selectFrom('assignments').select(['node', 'epoch']).where('instance', '=', instance)
+    const [assignment] = await database.read(assigned)
+    return { marks, hold: { instance, node: assignment?.node ?? '', epoch: assignment?.epoch ?? 0 } }
   }
 
   async #post(message: object): Promise<void> {
