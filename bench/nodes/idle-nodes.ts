@@ -21,7 +21,7 @@ const renewMs = 1000
 const quietHolder: Holder = {
   take: () => Promise.resolve(),
   lose: () => Promise.resolve(),
-  giveAway: () => Promise.resolve(),
+  giveAway: () => Promise.resolve('not_now'),
   isolated: () => undefined,
 }
 const noPeers = { renewed: () => Promise.resolve(undefined), look: () => Promise.resolve() }
