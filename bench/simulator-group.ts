@@ -5,18 +5,18 @@ import { stanza } from '../sim/network/wire/stanza.ts'
 import { jidOf, padded } from './simulator-client.ts'
 import type { LightClient } from './simulator-client.ts'
 
-export type GroupFacts = { phone: string; group: string; people: string[] }
+export type GroupFacts = { phone: string; group: string; members: string[] }
 
 export async function sealForGroup(
   client: LightClient,
-  { phone, group, people }: GroupFacts,
+  { phone, group, members }: GroupFacts,
   count: number,
 ): Promise<Uint8Array[]> {
-  await client.meet(people)
+  await client.meet(members)
   const key = client.signal.ownSenderKey(group)
   const announcement = { groupId: group, axolotlSenderKeyDistributionMessage: key.distribution() }
   const announced = proto.Message.encode({ senderKeyDistributionMessage: announcement }).finish()
-  const participants = people.map((person) => client.sealFor(person, announced))
+  const participants = members.map((member) => client.sealFor(member, announced))
   return Array.from({ length: count }, (_, index) => {
     const id = `${phone}group${index}`
     const message = {

@@ -50,7 +50,7 @@ function found(groups: number): GroupFacts[] {
   return phones.slice(0, groups).map((phone) => ({
     phone: phone.user.phone,
     group: open.group('Team', founder, [phone, ...others], 'pn').jid,
-    people: people.map(({ user }) => user.phone),
+    members: [phone, ...people].map(({ user }) => user.phone),
   }))
 }
 
