@@ -6,12 +6,13 @@ import { preKeysOfPairing } from './instances-seed.ts'
 import { Stage } from './instances-stage.ts'
 import type { Spent, Way } from './instances-stage.ts'
 
+const ways: readonly Way[] = ['ours', 'bare']
+
 /** Figures of both ways by name. */
 export type Compared = Record<string, Record<Way, number>>
 
-const ways: readonly Way[] = ['ours', 'bare']
 /** Until everything a login has set off is over: the longest is a drain deadline of 20 s. */
-const calmMs = Number(process.env['BENCH_CALM_MS'] ?? 22_000)
+export const calmMs = Number(process.env['BENCH_CALM_MS'] ?? 22_000)
 const lists = 15
 
 /** Connects everybody; growth per instance since before the first one. */
@@ -52,12 +53,14 @@ export async function measureReconnects(stage: Stage, rounds: number, label: str
   }
 }
 
-/** Median time of GET /api/instances with everybody connected, the answer read. */
-export async function measureList(stage: Stage): Promise<number> {
+/** Median time of a GET with everybody connected, the answer read. */
+export async function measureGet(stage: Stage, path: string): Promise<number> {
   const { ours } = await interleave(lists, {
     ours: async () => {
       const started = performance.now()
-      await (await fetch(`${stage.url}/api/instances`)).arrayBuffer()
+      const answer = await fetch(`${stage.url}${path}`)
+      if (answer.status !== 200) throw new Error(`${path} answers ${answer.status}`)
+      await answer.arrayBuffer()
       return { ms: performance.now() - started }
     },
   })

@@ -3,7 +3,7 @@
 import { createApp } from '../src/app/app.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { serveParent } from './child.ts'
-import { ownCpuMs, ownMemory, peakResidentKb, watchResident } from './own-use.ts'
+import { loopDelayP99Ms, ownCpuMs, ownMemory, peakResidentKb, watchLoop, watchResident } from './own-use.ts'
 
 const app = await createApp(loadConfig(process.env))
 
@@ -12,6 +12,8 @@ const desk = {
   cpuMs: ownCpuMs,
   watchResident,
   peakResidentKb,
+  watchLoop,
+  loopDelayP99Ms,
   start: async () => {
     await app.start()
     return app.url

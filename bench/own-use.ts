@@ -1,10 +1,13 @@
-// What this process uses: memory after a full collection, and the CPU of all its threads so far.
+// What this process uses: memory after a full collection, the CPU of all its threads so far, and how late its event loop is.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 export type Memory = { heapKb: number; buffersKb: number; residentKb: number }
 
 const kb = 1024
 const collections = 4
 const sampleMs = 10
+const loopDelay = monitorEventLoopDelay({ resolution: 1 })
 let peakKb = 0
 let sampling: NodeJS.Timeout | undefined
 
@@ -38,4 +41,15 @@ export function peakResidentKb(): number {
 
 function sample(): void {
   peakKb = Math.max(peakKb, process.memoryUsage.rss() / kb)
+}
+
+/** From now on. */
+export function watchLoop(): void {
+  loopDelay.reset()
+  loopDelay.enable()
+}
+
+export function loopDelayP99Ms(): number {
+  loopDelay.disable()
+  return loopDelay.percentile(99) / 1e6
 }

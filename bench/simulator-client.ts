@@ -5,7 +5,8 @@ import { readPreKey } from '../sim/network/server/companion-device.ts'
 import { SeededRandom } from '../sim/network/seeded-random.ts'
 import { agreeWithScalar, KeyPair } from '../sim/network/signal/curve.ts'
 import { SignalDevice } from '../sim/network/signal/signal-device.ts'
-import { child, requiredBytes, stanza } from '../sim/network/wire/stanza.ts'
+import { formatJid, parseJid, PHONE_SERVER } from '../sim/network/wire/jid.ts'
+import { child, children, requiredBytes, stanza } from '../sim/network/wire/stanza.ts'
 import { frame } from '../sim/network/wire/frame-reader.ts'
 import type { NoiseTransport } from '../sim/network/wire/noise-responder.ts'
 import type { SessionKeys } from './simulator-host.ts'
@@ -19,7 +20,7 @@ export class LightClient {
   #work: Promise<void> = Promise.resolve()
   readonly #waiting = new Map<string, (node: BinaryNode) => void>()
   readonly #ephemeral: KeyPair
-  readonly #signal: SignalDevice
+  readonly signal: SignalDevice
   received = 0
   acknowledged = 0
   onAcknowledged: () => void = () => undefined
@@ -28,7 +29,7 @@ export class LightClient {
     this.#keys = keys
     const random = new SeededRandom(`client ${keys.phone}`)
     this.#ephemeral = new KeyPair(random.bytes(32))
-    this.#signal = new SignalDevice(random)
+    this.signal = new SignalDevice(random)
     this.#noise = new NoiseInitiator(this.#ephemeral)
     this.#socket = new WebSocket(url, { perMessageDeflate: false })
   }
@@ -56,24 +57,38 @@ export class LightClient {
     await ready
   }
 
-  /** Opens a session with a person and seals the messages to be sent later. */
-  async prepare(person: string, count: number): Promise<Uint8Array[]> {
-    const jid = `${person}@s.whatsapp.net`
-    const user = stanza('user', { jid })
-    const key = stanza('key', {}, [user])
+  /** Opens a session with each of these people. */
+  async meet(people: readonly string[]): Promise<void> {
+    const users = people.map((person) => stanza('user', { jid: jidOf(person) }))
+    const key = stanza('key', {}, users)
     const answer = await this.#query(
       stanza('iq', { id: 'keys', xmlns: 'encrypt', type: 'get', to: 's.whatsapp.net' }, [key]),
     )
-    const bundle = child(child(answer, 'list'), 'user')
-    const [signed, oneTime] = [child(bundle, 'skey'), child(bundle, 'key')]
-    if (!signed || !oneTime) throw new Error(`no keys for ${person}`)
-    this.#signal.openSession(person, {
-      registrationId: 1,
-      identityKey: requiredBytes(child(bundle, 'identity'), 'identity'),
-      signedPreKey: readPreKey(signed),
-      preKey: readPreKey(oneTime),
+    for (const bundle of children(child(answer, 'list'), 'user')) {
+      const [signed, oneTime] = [child(bundle, 'skey'), child(bundle, 'key')]
+      const { user: person } = parseJid(bundle.attrs.jid ?? '')
+      if (!signed || !oneTime) throw new Error(`no keys for ${person}`)
+      this.signal.openSession(person, {
+        registrationId: 1,
+        identityKey: requiredBytes(child(bundle, 'identity'), 'identity'),
+        signedPreKey: readPreKey(signed),
+        preKey: readPreKey(oneTime),
+      })
+    }
+  }
+
+  /** Seals the messages to one person that are sent later. */
+  prepare(person: string, count: number): Uint8Array[] {
+    return Array.from({ length: count }, (_, index) => {
+      const sealed = this.sealFor(person, proto.Message.encode({ conversation: `message ${index}` }).finish())
+      const attributes = { id: `${this.#keys.phone}${index}`, to: jidOf(person), type: 'text' }
+      return encodeBinaryNode(stanza('message', attributes, [stanza('participants', {}, [sealed])]))
     })
-    return Array.from({ length: count }, (_, index) => this.#sealedStanza(jid, person, index))
+  }
+
+  sealFor(person: string, plain: Uint8Array): BinaryNode {
+    const { type, body } = this.signal.encrypt(person, padded(plain))
+    return stanza('to', { jid: jidOf(person) }, [stanza('enc', { v: '2', type }, body)])
   }
 
   send(encoded: Uint8Array): void {
@@ -83,14 +98,6 @@ export class LightClient {
   close(): void {
     this.#socket.removeAllListeners('close')
     this.#socket.terminate()
-  }
-
-  #sealedStanza(jid: string, person: string, index: number): Uint8Array {
-    const plain = proto.Message.encode({ conversation: `message ${index}` }).finish()
-    const { type, body } = this.#signal.encrypt(person, Buffer.concat([plain, Buffer.from([1])]))
-    const sealed = stanza('to', { jid }, [stanza('enc', { v: '2', type }, body)])
-    const id = `${this.#keys.phone}${index}`
-    return encodeBinaryNode(stanza('message', { id, to: jid, type: 'text' }, [stanza('participants', {}, [sealed])]))
   }
 
   async #frame(data: Buffer): Promise<void> {
@@ -142,4 +149,12 @@ export class LightClient {
   #write(node: BinaryNode): void {
     this.send(encodeBinaryNode(node))
   }
+}
+
+export function jidOf(person: string): string {
+  return formatJid(person, PHONE_SERVER)
+}
+
+export function padded(plain: Uint8Array): Buffer {
+  return Buffer.concat([plain, Buffer.from([1])])
 }

@@ -1,10 +1,10 @@
 // The simulator in a process of its own for the benchmark: sets the scene, gives messages, counts what it took.
 import { SimNetwork } from '../sim/network/sim-network.ts'
 import type { SimPerson } from '../sim/network/people/sim-person.ts'
+import { serveParent } from './child.ts'
+import type { GroupFacts } from './simulator-group.ts'
 import type { SimPhone } from '../sim/network/accounts/sim-phone.ts'
 
-export type HostRequest =
-  { do: 'open'; sessions: number; people: number } | { do: 'give'; messages: number } | { do: 'report' }
 export type SessionKeys = { phone: string; device: number; noisePrivate: string; noisePublic: string }
 export type HostReport = {
   url: string
@@ -24,11 +24,11 @@ const phones: SimPhone[] = []
 const people: SimPerson[] = []
 const number = (prefix: string, index: number): string => `${prefix}${String(index).padStart(6, '0')}`
 
-async function open(sessions: number, count: number): Promise<{ url: string; keys: SessionKeys[] }> {
+async function open(asked: { sessions: number; people: number }): Promise<{ url: string; keys: SessionKeys[] }> {
   const started = await SimNetwork.start({ seed: 'bench', logLimit: 0 })
   network = started
-  for (let index = 0; index < count; index++) people.push(started.person({ phone: number('55118', index) }))
-  const keys = Array.from({ length: sessions }, (_, index) => {
+  for (let index = 0; index < asked.people; index++) people.push(started.person({ phone: number('55118', index) }))
+  const keys = Array.from({ length: asked.sessions }, (_, index) => {
     const phone = started.account({ phone: number('55119', index) })
     phones.push(phone)
     const { noiseKey } = started.linkReady(phone).creds
@@ -38,6 +38,20 @@ async function open(sessions: number, count: number): Promise<{ url: string; key
     return { phone: phone.user.phone, device: 1, noisePrivate: noisePrivate ?? '', noisePublic: noisePublic ?? '' }
   })
   return { url: started.url, keys }
+}
+
+/** Each of the first accounts shares a group with all people. */
+function found(groups: number): GroupFacts[] {
+  const [founder, ...others] = people
+  const open = network
+  if (!open || !founder) throw new Error('there is no network')
+  // Receipts cost the same with and without a group; here the reading is measured.
+  for (const person of people) person.confirmsDelivery = false
+  return phones.slice(0, groups).map((phone) => ({
+    phone: phone.user.phone,
+    group: open.group('Team', founder, [phone, ...others], 'pn').jid,
+    members: [phone, ...people].map(({ user }) => user.phone),
+  }))
 }
 
 /** Everybody writes to every account in turn; the event loop breathes between batches so that sockets drain. */
@@ -65,15 +79,8 @@ function report(): HostReport {
   }
 }
 
-async function serve(request: HostRequest): Promise<unknown> {
-  if (request.do === 'open') return open(request.sessions, request.people)
-  if (request.do === 'give') await give(request.messages)
-  return report()
-}
+const desk = { open, give, found, report }
 
-process.on('message', (request: HostRequest) => {
-  serve(request).then(
-    (answer) => process.send?.({ answer }),
-    (error: unknown) => process.send?.({ error: String(error) }),
-  )
-})
+export type HostDesk = typeof desk
+
+serveParent(desk)

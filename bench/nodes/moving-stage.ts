@@ -28,13 +28,13 @@ export class MovingStage implements AsyncDisposable {
     await using stack = new AsyncDisposableStack()
     const sim = stack.use(new Child<SimDesk>('./instances-sim.ts'))
     const numbers = Array.from({ length: instances }, (_, index) => `551190${String(index).padStart(7, '0')}`)
-    const accounts = (await sim.ask('link', numbers)).map((text) => parseCredentials(text, 30))
+    const accounts = (await sim.ask('link', { way: 'ours', numbers })).map((text) => parseCredentials(text, 30))
     const { url, rootKey } = await sim.ask('address')
     const settings = { SERVICE_NETWORK_URL: url, SERVICE_NETWORK_ROOT_KEY: rootKey }
     const databaseUrl = await postgres.newDatabase()
     const set = stack.use(await NodeSet.open({ databaseUrl, size, accounts, settings }))
     const stage = new MovingStage({ set, sim }, numbers, stack.move())
-    await until('all accounts are online', async () => (await sim.ask('online', numbers)) === instances)
+    await until('all accounts are online', async () => (await sim.ask('online', 'ours')) === instances)
     return stage
   }
 

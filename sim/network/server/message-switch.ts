@@ -115,20 +115,31 @@ export class MessageSwitch {
     }
     const { addressing_mode: addressing = group.addressing } = fanout.node.attrs
     if (addressing !== group.addressing) return STALE_ADDRESSING
-    for (const user of group.members()) {
-      for (const target of user.devices.values()) if (target !== sender) this.#hand(target, envelope, fanout)
+    // Built once: a large group has many devices that get nothing of their own.
+    const same = this.#seenBy(undefined, envelope, fanout)
+    for (const target of [...group.members()].flatMap(devicesOf)) {
+      if (target === sender) continue
+      if (fanout.direct.has(target)) this.#hand(target, envelope, fanout)
+      else if (same) target.deliver(same, fanout.plain)
     }
-    for (const target of group.listeners ?? []) this.#hand(target, envelope, { ...fanout, direct: new Map() })
+    for (const target of group.listeners ?? []) if (same) target.deliver(same, fanout.plain)
     return undefined
   }
 
-  #hand(target: Device, envelope: Attributes, { sender, node, plain, direct, shared }: Fanout): void {
-    const own = direct.get(target)
+  #hand(target: Device, envelope: Attributes, fanout: Fanout): void {
+    const seen = this.#seenBy(target, envelope, fanout)
+    if (seen) target.deliver(seen, fanout.plain)
+  }
+
+  /** The stanza as a device sees it, or without a device: what all see to whom the sender addressed no part. */
+  #seenBy(target: Device | undefined, envelope: Attributes, fanout: Fanout): Stanza | undefined {
+    const { sender, node, plain, direct, shared } = fanout
+    const own = target && direct.get(target)
     const sealed = [...(own ? [own] : []), ...shared]
     const handedOn = allChildren(node).filter((one) => HANDED_ON.has(one.tag))
     // The sender did not know this device. A real server answers with a hash mismatch.
-    if (sealed.length === 0 && !plain && !child(node, 'unavailable')) return
-    target.deliver(this.parts.message({ tag: node.tag, sender, envelope }, [...sealed, ...handedOn]), plain)
+    if (sealed.length === 0 && !plain && !child(node, 'unavailable')) return undefined
+    return this.parts.message({ tag: node.tag, sender, envelope }, [...sealed, ...handedOn])
   }
 
   #addressed(node: Stanza): Map<Device, Stanza> {

@@ -3,6 +3,7 @@
 // The signature scheme of the protocol (XEdDSA) signs with an agreement key. The opposite way is native and fast: every
 // key starts as an Ed25519 seed, and the scalar of that seed is also a valid X25519 private key of the same point.
 import { createHash, createPrivateKey, createPublicKey, diffieHellman, sign, verify, type KeyObject } from 'node:crypto'
+import { Memo } from './memo.ts'
 
 const X25519_PRIVATE = Buffer.from('302e020100300506032b656e04220420', 'hex')
 const X25519_PUBLIC = Buffer.from('302a300506032b656e032100', 'hex')
@@ -82,21 +83,15 @@ export function verifySignature(publicKey: Uint8Array, message: Uint8Array, sign
   return verify(null, message, verifyingKey(untyped(publicKey), signBit), plain)
 }
 
-/** A cache: all members of a group check the same author, and computing the point takes longer than checking. */
-const verifyingKeys = new Map<string, KeyObject>()
-const KEYS_REMEMBERED = 1000
+/** All members of a group check the same author, and computing the point takes longer than checking. */
+const verifyingKeys = new Memo<KeyObject>()
 
 function verifyingKey(publicKey: Buffer, signBit: number): KeyObject {
-  const name = `${publicKey.toString('base64')} ${signBit}`
-  const known = verifyingKeys.get(name)
-  if (known) return known
-  const point = edwardsPoint(publicKey)
-  point[31] = (point[31] ?? 0) | signBit
-  const key = publicKeyOf(ED25519_PUBLIC, point)
-  const [oldest] = verifyingKeys.keys()
-  if (verifyingKeys.size >= KEYS_REMEMBERED && oldest !== undefined) verifyingKeys.delete(oldest)
-  verifyingKeys.set(name, key)
-  return key
+  return verifyingKeys.get([publicKey, String(signBit)], () => {
+    const point = edwardsPoint(publicKey)
+    point[31] = (point[31] ?? 0) | signBit
+    return publicKeyOf(ED25519_PUBLIC, point)
+  })
 }
 
 /** y = (u - 1) / (u + 1): the same point on the curve that Ed25519 uses. */

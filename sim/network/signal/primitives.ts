@@ -2,6 +2,7 @@
 //
 // Node gets keys as key objects: with bytes, each call takes several times longer.
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync } from 'node:crypto'
+import { Memo } from './memo.ts'
 
 export function derive(secret: Uint8Array, salt: Uint8Array, info: string, length: number): Buffer {
   return Buffer.from(hkdfSync('sha256', createSecretKey(secret), salt, info, length))
@@ -21,6 +22,10 @@ export function decryptCbc(key: Uint8Array, iv: Uint8Array, sealed: Uint8Array):
   return Buffer.concat([cipher.update(sealed), cipher.final()])
 }
 
+const MESSAGE = Buffer.from([1])
+const CHAIN = Buffer.from([2])
+const steps = new Memo<{ key: Buffer; next: Buffer }>()
+
 /** A chain gives one key per message and cannot compute earlier keys again. */
 export class Chain {
   key: Buffer
@@ -39,8 +44,8 @@ export class Chain {
   }
 
   step(): { index: number; key: Buffer } {
-    const key = hmac(this.key, Buffer.from([1]))
-    this.key = hmac(this.key, Buffer.from([2]))
+    const { key, next } = steps.get([this.key], () => ({ key: hmac(this.key, MESSAGE), next: hmac(this.key, CHAIN) }))
+    this.key = next
     return { index: this.next++, key }
   }
 

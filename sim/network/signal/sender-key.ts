@@ -1,6 +1,7 @@
 // Sender keys: an author announces one chain per group and then encrypts each message once for all members.
 import type { SeededRandom } from '../seeded-random.ts'
 import { KeyPair, verifySignature } from './curve.ts'
+import { Memo } from './memo.ts'
 import { Chain, decryptCbc, derive, encryptCbc } from './primitives.ts'
 import { Fields, writeFields } from './protobuf.ts'
 
@@ -46,6 +47,9 @@ export class OwnSenderKey {
   }
 }
 
+const genuine = new Memo<boolean>()
+const plain = new Memo<Buffer>()
+
 /** Every key that an author has announced in a group. */
 export class KnownSenderKeys {
   readonly #keys = new Map<number, { chain: Chain; signingKey: Buffer }>()
@@ -63,8 +67,14 @@ export class KnownSenderKeys {
     const fields = new Fields(signed.subarray(1))
     const known = this.#keys.get(fields.number(1) ?? 0)
     if (!known) throw new Error('no sender key for this message')
-    if (!verifySignature(known.signingKey, signed, body.subarray(-64))) throw new Error('bad sender key signature')
-    const { iv, key } = messageKeys(known.chain.take(fields.number(2) ?? 0))
-    return decryptCbc(key, iv, fields.bytes(3))
+    const isGenuine = genuine.get([known.signingKey, body], () =>
+      verifySignature(known.signingKey, signed, body.subarray(-64)),
+    )
+    if (!isGenuine) throw new Error('bad sender key signature')
+    const seed = known.chain.take(fields.number(2) ?? 0)
+    return plain.get([seed, body], () => {
+      const { iv, key } = messageKeys(seed)
+      return decryptCbc(key, iv, fields.bytes(3))
+    })
   }
 }
