@@ -17,7 +17,12 @@ const person = { kind: 'person' as const, phone: '5511900000000', lid: null }
 
 export function hotQueries(stores: Stores, sizes: Sizes): Queries {
   const draw = drawer(sizes)
-  return { ...ofCallbacks(stores, draw), ...ofReceived(stores, draw), ...ofTicks(stores, draw), ...ofReads(stores, draw) }
+  return {
+    ...ofCallbacks(stores, draw),
+    ...ofReceived(stores, draw),
+    ...ofTicks(stores, draw),
+    ...ofReads(stores, draw),
+  }
 }
 
 /** Calls for an overview of everything. They are measured, and no message waits for them. */
