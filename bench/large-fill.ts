@@ -1,10 +1,12 @@
 // Fills a database as a year of a busy service leaves it. The stores write one row of each kind, so that it has the columns of a
 // real one, and the database multiplies it.
 
+import { SimNetwork } from '../sim/network/sim-network.ts'
 import { waitingLifetimeMs } from '../src/core/outbox.ts'
 import { createRowIds } from '../src/lib/row-ids.ts'
 import { blankInstance, toNewColumns } from '../src/storage/stores/accounts/instance-rows.ts'
 import { holdOf, nodeHold } from '../test/harness/holds.ts'
+import { storeLinked } from '../test/network/harness/network-room.ts'
 import { sampleOutboxRow, usageBatch } from '../test/harness/samples.ts'
 import type { Stores } from '../test/storage/harness/all-stores.ts'
 import { sqlOf } from './large-names.ts'
@@ -33,19 +35,34 @@ export async function fill(stores: Stores, sizes: Sizes): Promise<void> {
 }
 
 async function fillInstances(stores: Stores, sizes: Sizes, now: number): Promise<void> {
-  const { database, nodes } = stores
+  const { database } = stores
   const linked = { state: 'ready' as const, sessionId: 'session', jid: '1@s.whatsapp.net', lastJid: '1@s.whatsapp.net' }
   const row = { ...blankInstance(instance, now), ...linked, pairedAt: now, readyAt: now }
   await database.write(database.query.insertInto('instances').values(toNewColumns(row)))
   const jid = `${sqlOf.phone('i')} || '@s.whatsapp.net'`
   const columns = { name: sqlOf.instance('i', sizes), session_id: sqlOf.text('session-', 'i'), jid, last_jid: jid }
   await multiplyRow(database, { table: 'instances', where: `name = '${instance}'`, count: sizes.instances, columns })
-  if (database.engine === 'sqlite') return
+  if (database.engine === 'postgres') await assignAll(stores, now)
+  await linkAll(stores, sizes)
+}
+
+/** The node of the holds has all instances. */
+async function assignAll({ database, nodes }: Stores, now: number): Promise<void> {
   const { node } = nodeHold()
   const rest = { name: 'bench', address: '', build: '', protocol: 1, settingsHash: '', capacity: 1000 }
   await nodes.join({ id: node, ...rest }, now)
   const assigned = `SELECT name, '${node}', 1, 0 FROM instances`
   await database.write({ sql: `INSERT INTO assignments (instance, node, epoch, since) ${assigned}`, parameters: [] })
+}
+
+/** All sessions have the same keys. They never log in. */
+async function linkAll({ keys }: Stores, { instances }: Sizes): Promise<void> {
+  await using sim = await SimNetwork.start()
+  const phone = sim.account({ phone: '5511900000000' })
+  await storeLinked(sim, phone, async (writes) => {
+    const sessions = ['session', ...Array.from({ length: instances }, (_, index) => `session-${index}`)]
+    for (const session of sessions) await keys.save(nodeHold(), session, writes)
+  })
 }
 
 async function fillPeople({ database, people, contacts }: Stores, sizes: Sizes, now: number): Promise<void> {
@@ -101,7 +118,7 @@ async function fillMessages({ database, map, journal }: Stores, sizes: Sizes, no
 /** Those that wait belong to all instances alike; the settled ones are of the last days. */
 async function fillOutbox({ database, outbox, transitions }: Stores, sizes: Sizes, now: number): Promise<void> {
   const expiresAt = now + waitingLifetimeMs
-  const template = { instance, destination, createdAt: now, expiresAt, isWaiting: true }
+  const template = { instance, destination, createdAt: now, expiresAt, isWaiting: true, isDrained: true }
   const callback = { destination, kind: 'message_created', eventId: 0 }
   await outbox.enqueue(sampleOutboxRow('waits', template), callback)
   await outbox.enqueue(sampleOutboxRow('sent', { ...template, isWaiting: false, expiresAt: null }), null)

@@ -1,6 +1,7 @@
 // The calls of the stores that a message or a tick of a worker makes, on rows that are drawn at random.
 
 import { createRowIds } from '../src/lib/row-ids.ts'
+import type { RowScope } from '../src/core/nodes/duties.ts'
 import type { NetworkEvent } from '../src/core/message.ts'
 import { holdOf } from '../test/harness/holds.ts'
 import { sampleOutboxRow } from '../test/harness/samples.ts'
@@ -17,22 +18,36 @@ const person = { kind: 'person' as const, phone: '5511900000000', lid: null }
 
 export function hotQueries(stores: Stores, sizes: Sizes): Queries {
   const draw = drawer(sizes)
+  const scope = scopeOf(stores, sizes)
   return {
-    ...ofCallbacks(stores, draw),
+    ...ofCallbacks(stores, draw, scope),
     ...ofReceived(stores, draw),
-    ...ofTicks(stores, draw),
+    ...ofTicks(stores, draw, scope),
     ...ofReads(stores, draw),
   }
 }
 
-/** Calls for an overview of everything. They are measured, and no message waits for them. */
-export function overviewQueries({ waiting, usage, sent }: Stores, sizes: Sizes): Queries {
+/** Calls that read everything that waits, or a year. They are measured, and no message waits for them. */
+export function overviewQueries(stores: Stores, sizes: Sizes): Queries {
+  const { waiting, usage, sent, outbox } = stores
   const draw = drawer(sizes)
+  const scope = scopeOf(stores, sizes)
   return {
+    // Every five seconds. Counts all messages that wait, on an index.
+    rows_by_instance: () => outbox.countPending(scope),
     waiting_counts: () => waiting.counts(),
     usage_totals: () => usage.totals(),
     usage_of_all_instances: () => usage.daily(month()),
     first_contacts: () => sent.countFirstContacts(draw().instance, Date.now() - dayMs),
+  }
+}
+
+/** On PostgreSQL the node names the instances that it holds. */
+function scopeOf({ database }: Stores, sizes: Sizes): RowScope {
+  if (database.engine === 'sqlite') return 'all'
+  return {
+    held: Array.from({ length: sizes.instances }, (_, index) => nameOf.instance(index, sizes)),
+    withDeleted: true,
   }
 }
 
@@ -63,7 +78,11 @@ function sentMessage({ id, instance, destination, chat, conversation, eventId }:
   return { ...place, kind: 'message', networkKey, at, networkAt: at, content: { text: 'hello' } }
 }
 
-function ofCallbacks({ outbox, contexts, transitions, sent, shown }: Stores, draw: () => Drawn): Queries {
+function ofCallbacks(
+  { outbox, contexts, transitions, sent, shown }: Stores,
+  draw: () => Drawn,
+  scope: RowScope,
+): Queries {
   const accept = async (drawn: Drawn) => {
     const { id, instance, destination, chat: chatId, conversation: conversationId, eventId: messageId } = drawn
     const place = { instance, destination, chatId, conversationId, messageId, createdAt: Date.now() }
@@ -92,7 +111,7 @@ function ofCallbacks({ outbox, contexts, transitions, sent, shown }: Stores, dra
       return sent.unread(destination, conversation, Date.now(), 100)
     },
     rows_of_instance: () => outbox.live(draw().instance),
-    looks_due: () => shown.due(Date.now(), 100, 'all'),
+    looks_due: () => shown.due(Date.now(), 100, scope),
   }
 }
 
@@ -143,17 +162,20 @@ function eventOf(id: string): NetworkEvent {
   return { id, at: 5, chat: person, sender: person, fromMe: false, kind: 'message', content, ...rest }
 }
 
-function ofTicks({ ticks, deliveries, inbox, rejectedCalls, queueAges, outbox }: Stores, draw: () => Drawn): Queries {
+function ofTicks(
+  { ticks, deliveries, inbox, rejectedCalls, queueAges }: Stores,
+  draw: () => Drawn,
+  scope: RowScope,
+): Queries {
   return {
     receipt: () => {
       const { instance, networkId } = draw()
       return ticks.find(instance, [networkId])
     },
-    ticks_due: () => ticks.due(Date.now(), 100, [], 'all'),
-    late_files: () => inbox.lateFiles('', 100, 'all'),
-    texts_due: () => rejectedCalls.dueTexts(100, 'all'),
-    deliveries_pending: () => deliveries.pending('all'),
-    rows_by_instance: () => outbox.countPending('all'),
+    ticks_due: () => ticks.due(Date.now(), 100, [], scope),
+    late_files: () => inbox.lateFiles('', 100, scope),
+    texts_due: () => rejectedCalls.dueTexts(100, scope),
+    deliveries_pending: () => deliveries.pending(scope),
     oldest_received: () => queueAges.received(),
     oldest_outgoing: () => queueAges.outgoing(),
   }

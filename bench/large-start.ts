@@ -2,7 +2,9 @@
 // wait, and no login of an account takes part in the time.
 
 import type { DatabaseLocation } from '../src/core/database-location.ts'
+import { takeOverRows, takeOverRowsOfLease } from '../src/storage/stores/take-over-rows.ts'
 import { freePort } from '../test/harness/free-port.ts'
+import { nodeHold } from '../test/harness/holds.ts'
 import { ServiceProcess } from '../test/harness/service-process.ts'
 import type { Stores } from '../test/storage/harness/all-stores.ts'
 import { callbackBody } from './outbound-load.ts'
@@ -30,12 +32,14 @@ export async function measureStart(location: DatabaseLocation, instance: string)
   return { ready_ms, accepted_ms: performance.now() - started }
 }
 
-/** The service may take the instances that the queries have written for. */
+/** The service may take the instances that the queries have written for. What only the first start of a build does is done. */
 export async function releaseHolds({ database, leases }: Stores): Promise<void> {
+  await takeOverRows(database, nodeHold())
   await leases.release('test', 1)
   if (database.engine === 'sqlite') return
   await database.write(
     { sql: 'UPDATE assignments SET node = NULL', parameters: [] },
     { sql: 'DELETE FROM nodes', parameters: [] },
   )
+  await takeOverRowsOfLease(database, (await leases.retire()) ?? 0)
 }

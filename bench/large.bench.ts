@@ -8,6 +8,7 @@ import type { DatabaseLocation } from '../src/core/database-location.ts'
 import { createLog } from '../src/lib/log.ts'
 import { makeBackup } from '../src/storage/backup/make-backup.ts'
 import { openDatabase } from '../src/storage/database.ts'
+import { batchSize } from '../src/storage/stores/delete-in-batches.ts'
 import { nodeHold } from '../test/harness/holds.ts'
 import { PostgresServer } from '../test/harness/postgres-server.ts'
 import { openStores } from '../test/storage/harness/all-stores.ts'
@@ -26,7 +27,6 @@ const scale = Number(process.env['BENCH_SCALE'] ?? 1)
 const samples = Number(process.env['BENCH_SAMPLES'] ?? 500)
 const limits = { query_ms: 5, start_ms: 3000 }
 const pruneBatches = 30
-const batchRows = 1000
 const warmUps = 20
 
 const scaled = (rows: number) => Math.max(20, Math.round(rows * scale))
@@ -114,7 +114,7 @@ async function measureDuringPrune({ map }: Stores, queries: Queries, figures: Fi
   const asking = ask()
   for (let batch = 0; batch < pruneBatches; batch++) {
     const began = performance.now()
-    await map.prune(nodeHold(), before, batchRows)
+    await map.prune(nodeHold(), before, batchSize)
     batches.push(performance.now() - began)
   }
   isPruning = false
