@@ -17,7 +17,7 @@ import { round } from './benchmark.ts'
 import type { BenchmarkResult } from './benchmark.ts'
 import { dayMs, daysOfMessages, fill, template } from './large-fill.ts'
 import type { Sizes } from './large-names.ts'
-import { hotQueries, overviewQueries } from './large-queries.ts'
+import { hotQueries, overviewQueries, smallTableQueries } from './large-queries.ts'
 import type { Queries } from './large-queries.ts'
 import { measureStart, releaseHolds } from './large-start.ts'
 
@@ -72,6 +72,7 @@ async function measureStores(location: DatabaseLocation, figures: Figures) {
   const began = performance.now()
   await fill(stores, sizes)
   figures['fill_s'] = (performance.now() - began) / 1000
+  await measureAll(smallTableQueries(stores), figures, 'small_table_')
   const hot = hotQueries(stores, sizes)
   const slowest = await measureAll(hot, figures, '')
   await measureAll(overviewQueries(stores, sizes), figures, 'overview_')
