@@ -87,7 +87,7 @@ function sentMessage({ id, instance, destination, chat, conversation, eventId }:
 }
 
 function ofCallbacks(
-  { outbox, contexts, transitions, sent, shown }: Stores,
+  { outbox, contexts, transitions, sent, shown, recentSends }: Stores,
   draw: () => Drawn,
   scope: RowScope,
 ): Queries {
@@ -119,6 +119,8 @@ function ofCallbacks(
       return sent.unread(destination, conversation, Date.now(), 100)
     },
     rows_of_instance: () => outbox.live(draw().instance),
+    recent_sends: () => recentSends.since(Date.now() - 60_000),
+    rows_unsure: () => shown.planUnsure({ after: Date.now() - 120_000, before: Date.now() - 60_000 }, 0, scope),
     looks_due: () => shown.due(Date.now(), 100, scope),
   }
 }
