@@ -15,6 +15,7 @@ import { multiplyRow } from './multiply-row.ts'
 
 export const dayMs = 86_400_000
 export const daysOfMessages = 90
+const daysOfOutbox = 30
 const daysOfUsage = 365
 /** The instance of the rows that are multiplied. */
 export const template = 'template'
@@ -115,7 +116,7 @@ async function fillMessages({ database, map, journal }: Stores, sizes: Sizes, no
   await multiplyRow(database, { table: 'opened', where: `envelope = 'template'`, count: kept, columns: opened })
 }
 
-/** Those that wait belong to all instances alike; the settled ones are of the last days. */
+/** Those that wait belong to all instances alike; the settled ones are of the last month. */
 async function fillOutbox({ database, outbox, transitions }: Stores, sizes: Sizes, now: number): Promise<void> {
   const expiresAt = now + waitingLifetimeMs
   const template = { instance, destination, createdAt: now, expiresAt, isWaiting: true, isDrained: true }
@@ -128,7 +129,9 @@ async function fillOutbox({ database, outbox, transitions }: Stores, sizes: Size
   const place = { instance: sqlOf.instance(conversation, sizes), destination: sqlOf.destination(conversation, sizes) }
   const row = { ...place, chat: sqlOf.chat(conversation), conversation_id: conversation }
   const settled = Math.floor(sizes.messages / 10)
-  const sent = { ...row, id: idOf(now, 'b'), message_id: `${sizes.messages} + i` }
+  const settled_at = `${now - daysOfOutbox * dayMs} + i * ${Math.floor((daysOfOutbox * dayMs) / settled)}`
+  const times = { created_at: settled_at, settled_at }
+  const sent = { ...row, ...times, id: idOf(now, 'b'), message_id: `${sizes.messages} + i` }
   const waits = { ...row, id: idOf(now, 'c'), message_id: `${sizes.messages * 2} + i` }
   await multiplyRow(database, { table: 'outbox', where: `id = 'sent'`, count: settled, columns: sent })
   await multiplyRow(database, { table: 'outbox', where: `id = 'waits'`, count: sizes.waiting, columns: waits })
