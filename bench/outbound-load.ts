@@ -22,7 +22,7 @@ export async function writeAll({ chats, urls, each, ...place }: Writing): Promis
     const own = urls[index] ?? []
     const times: number[] = []
     for (let n = 0; n < each; n++) {
-      const body = JSON.stringify(callback(chat, index + 1, `message ${n}`, place))
+      const body = callbackBody(chat, index + 1, `message ${n}`, place)
       const started = performance.now()
       await post(`${own[(index + n) % own.length]}${path}`, body)
       times.push(performance.now() - started)
@@ -43,12 +43,14 @@ async function post(webhook: string, body: string): Promise<void> {
   if (!isTaken) throw new Error(`the service answered ${answer.statusCode}: ${text}`)
 }
 
-function callback(
-  chat: string,
-  conversationId: number,
-  content: string,
-  { accountId, inboxId }: Pick<Writing, 'accountId' | 'inboxId'>,
-): object {
+type Place = Pick<Writing, 'accountId' | 'inboxId'>
+
+/** The body of a callback of Chatwoot for a message of an agent. */
+export function callbackBody(chat: string, conversationId: number, content: string, place: Place): string {
+  return JSON.stringify(callback(chat, conversationId, content, place))
+}
+
+function callback(chat: string, conversationId: number, content: string, { accountId, inboxId }: Place): object {
   const id = (messageId += 1)
   const at = Math.floor(Date.now() / 1000)
   const user = { id: 1, name: 'Ana', email: 'ana@example.com', type: 'user' }

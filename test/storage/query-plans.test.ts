@@ -57,6 +57,14 @@ const allowed: Readonly<Record<string, string>> = {
   'LabelStore.labelledChats':
     'reads the labelled chats of an instance, once after a start and when all labels are read',
   'LabelAgreementStore.agreedChats': 'reads the labelled chats of an instance, once after a start',
+  'OutboxStore.countPending': 'counts the rows that are not sent, on an index',
+  'OutboxStore.countPending of all instances': 'as OutboxStore.countPending',
+  'OutboxStore.liveOfDeleted': 'looks through the rows that are not sent, once after a start',
+  'DeliveryStore.pending': 'reads the deliveries that have not ended, once after a start',
+  'DeliveryStore.pending of all instances': 'as DeliveryStore.pending',
+  'DeliveryStore.pendingOfDeleted': 'reads the deliveries that have not ended, once after a start',
+  'correctFutureTimes of all instances':
+    'looks through what is not sent, once after a start and when the clock went back',
   'HistoryRemoval.prune': 'looks through what jobs have imported of chats that are not done, once an hour',
 }
 
@@ -102,6 +110,12 @@ const usedIndexes: readonly [index: string, ...calls: string[]][] = [
   // Every scrape of the metrics asks, also while many messages wait.
   ['inbox_by_instance', 'QueueAgeStore.received'],
   ['outbox_by_status', 'QueueAgeStore.outgoing'],
+  // Most messages were sent long ago.
+  ['outbox_by_settled', 'RecentSendStore.since'],
+  ['outbox_unsure', 'ShownStore.planUnsure'],
+  // Every start corrects times.
+  ['label_agreements_due', 'correctFutureTimes of all instances'],
+  ['rejected_calls_by_time', 'correctFutureTimes of all instances'],
 ]
 
 test('the rows of a chat, a job or a piece of work are found by the index that is made for them', async () => {

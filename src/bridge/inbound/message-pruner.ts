@@ -5,6 +5,7 @@ import type { NodeHold } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
+import { batchSize, deleteInBatches } from '../../storage/stores/delete-in-batches.ts'
 
 type Deps = {
   inbox: Pick<InboxStore, 'dropOrphans'>
@@ -14,9 +15,6 @@ type Deps = {
   /** How long the record of a message is kept. */
   messageMapTtlMs: number
 }
-
-/** Small batches, so that storage can do other work between them. */
-const batchSize = 1000
 
 export class MessagePruner {
   readonly #deps: Deps
@@ -28,7 +26,7 @@ export class MessagePruner {
   async run(): Promise<void> {
     const { inbox, map, nodeHold, clock, messageMapTtlMs } = this.#deps
     const before = clock.now() - messageMapTtlMs
-    while ((await map.prune(nodeHold(), before, batchSize)) === batchSize);
+    await deleteInBatches(() => map.prune(nodeHold(), before, batchSize))
     for (const instance of await map.orphans()) await this.forget(instance)
     await inbox.dropOrphans(nodeHold())
   }
@@ -36,6 +34,6 @@ export class MessagePruner {
   /** Removes the records of a deleted instance. */
   async forget(instance: InstanceName): Promise<void> {
     const { map, nodeHold } = this.#deps
-    while ((await map.dropInstance(nodeHold(), instance, batchSize)) === batchSize);
+    await deleteInBatches(() => map.dropInstance(nodeHold(), instance, batchSize))
   }
 }

@@ -33,6 +33,8 @@ export async function correctFutureTimes(
   const isOpen = ['pending', 'sending'] as const
   const mine = inScope(scope)
   const mineByName = inScope(scope, 'name')
+  // The indexes of these tables begin with the instance. Without its name all rows would be read.
+  const names = query.selectFrom('instances').select('name').where(mineByName)
   await database.write(
     createFence(database)(hold),
     query
@@ -80,7 +82,7 @@ export async function correctFutureTimes(
     query
       .updateTable('label_agreements')
       .set({ due_at: now })
-      .where(mine)
+      .where('instance', 'in', names)
       .where('due_at', '>', future + longestLabelPauseMs),
     // The dashboard would show a message or a state of the future.
     query.updateTable('state_changes').set({ at: now }).where(mine).where('at', '>', future),
@@ -88,7 +90,11 @@ export async function correctFutureTimes(
     query.updateTable('last_messages').set({ out_at: now }).where(mine).where('out_at', '>', future),
     query.updateTable('first_callbacks').set({ heard_at: now }).where('heard_at', '>', future),
     // The hour in which a caller gets no second text counts from there.
-    query.updateTable('rejected_calls').set({ rejected_at: now }).where(mine).where('rejected_at', '>', future),
+    query
+      .updateTable('rejected_calls')
+      .set({ rejected_at: now })
+      .where('instance', 'in', names)
+      .where('rejected_at', '>', future),
     query
       .updateTable('conversation_chats')
       .set({ import_ended_at: now })

@@ -29,14 +29,15 @@ function sqlitePlanner(path: string): Planner {
   }
 }
 
-/** All rows may belong to one destination or to one instance, so a search by one of these columns alone reads them all. */
+/** All rows may have one destination, instance or status, so a search by one of these columns alone reads them all. */
 function sqliteRead(detail: string, statement: string): PlannedRead[] {
   const [, how, name] = /^(SCAN|SEARCH) (\w+)/.exec(detail) ?? []
   if (name === undefined) return []
   // The plan names a table by its alias.
   const table = new RegExp(`"(\\w+)" as "${name}"`).exec(statement)?.[1] ?? name
   const index = /INDEX (\w+)/.exec(detail)?.[1]
-  return [{ table, index, isWhole: how === 'SCAN' || /\((destination|instance)=\?\)$/.test(detail) }]
+  const isWhole = how === 'SCAN' || /\((destination|instance|status)=\?\)$/.test(detail)
+  return [{ table, index, isWhole: isWhole && !indexesOfWork.includes(index ?? '') }]
 }
 
 type PlanNode = {

@@ -1,4 +1,4 @@
-// Records the statements that every call of every store hands to its engine.
+// Records the statements that every call of every store, and what a start and the workers of a node read, hand to the engine.
 
 import type { DatabaseLocation } from '../../../src/core/database-location.ts'
 import { Database } from '../../../src/storage/database.ts'
@@ -9,6 +9,7 @@ import { ignoreRejection } from '../../../src/lib/ignore.ts'
 import { withHolds } from '../../harness/lease-holds.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { openStores } from './all-stores.ts'
+import { nodeReadsOn } from './node-reads.ts'
 import { callsOn } from './store-calls.ts'
 
 class Recorder implements Engine {
@@ -40,12 +41,16 @@ export async function recordStatements(location: DatabaseLocation): Promise<Map<
   await using database = new Database(location.engine, recorder)
   const stores = await openStores(database)
   const recorded = new Map<string, string[]>()
-  for (const [name, { given, run }] of callsOn(location.engine)) {
-    await given?.(stores, name)
+  const record = async (name: string, run: () => Promise<unknown>) => {
     recorder.statements = []
-    await run(stores, name).catch(ignoreRejection)
+    await run().catch(ignoreRejection)
     recorded.set(name, [...new Set(recorder.statements)])
   }
+  for (const [name, { given, run }] of callsOn(location.engine)) {
+    await given?.(stores, name)
+    await record(name, () => run(stores, name))
+  }
+  for (const [name, read] of nodeReadsOn(location.engine)) await record(name, () => read(stores))
   return recorded
 }
 

@@ -7,6 +7,7 @@ import type { Duties } from '../../../core/nodes/duties.ts'
 import { unlessLost } from '../../../core/nodes/hold.ts'
 import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { batchSize, deleteInBatches } from '../../../storage/stores/delete-in-batches.ts'
 import type { HeaderOwner, HeaderStore } from '../../../storage/stores/messages/header-store.ts'
 import type { MergedPeople } from '../../people/people.ts'
 
@@ -44,8 +45,6 @@ type Deps = {
   clock: Clock
 }
 
-/** Small batches, so that storage can do other work between them. */
-const batchSize = 1000
 const maxSenders = 10_000
 
 export class StoredHeaderHistory implements HeaderHistory, PerInstance {
@@ -90,12 +89,12 @@ export class StoredHeaderHistory implements HeaderHistory, PerInstance {
   async #pruneOld(): Promise<void> {
     const { store, limits, nodeHold, clock } = this.#deps
     const before = clock.now() - limits.ttlMs
-    while ((await store.prune(nodeHold(), before, batchSize)) === batchSize);
+    await deleteInBatches(() => store.prune(nodeHold(), before, batchSize))
   }
 
   async #trim(owner: HeaderOwner): Promise<void> {
     const { store, limits, holdOf } = this.#deps
-    while ((await store.trim(holdOf(owner.instance), owner, limits.perSender, batchSize)) === batchSize);
+    await deleteInBatches(() => store.trim(holdOf(owner.instance), owner, limits.perSender, batchSize))
   }
 
   leave(instance: InstanceName): void {

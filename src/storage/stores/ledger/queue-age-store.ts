@@ -36,13 +36,27 @@ export class QueueAgeStore {
     return new Map(rows.flatMap(({ name, oldest }) => (oldest === null ? [] : [[name, oldest]])))
   }
 
-  /** Of messages to WhatsApp that are not sent yet. An instance has few of them, and their number is limited. */
+  /** Of messages to WhatsApp that are not sent yet. Looks at one row for each instance and status, however many wait. */
   async outgoing(): Promise<OldestTimes> {
-    const query = this.#database.query
-      .selectFrom('outbox')
-      .select(['instance', ({ fn }) => fn.min('created_at').as('oldest')])
-      .where('status', 'in', ['pending', 'sending'])
-      .groupBy('instance')
-    return new Map((await this.#database.read(query)).map(({ instance, oldest }) => [instance, oldest]))
+    const query = this.#database.query.selectFrom('instances').select((builder) => {
+      const oldestWith = (status: 'pending' | 'sending') =>
+        builder
+          .selectFrom('outbox')
+          .select('outbox.created_at')
+          .whereRef('outbox.instance', '=', 'instances.name')
+          .where('outbox.status', '=', status)
+          .orderBy('outbox.id')
+          .limit(1)
+          .as(status)
+      return ['instances.name', oldestWith('pending'), oldestWith('sending')]
+    })
+    const rows = await this.#database.read(query)
+    const oldestOf = (times: readonly (number | null)[]) => Math.min(...times.filter((time) => time !== null))
+    return new Map(
+      rows.flatMap(({ name, pending, sending }) => {
+        const oldest = oldestOf([pending, sending])
+        return oldest === Infinity ? [] : [[name, oldest]]
+      }),
+    )
   }
 }

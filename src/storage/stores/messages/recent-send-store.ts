@@ -1,5 +1,6 @@
 // Reads which messages left lately. The guards of the accounts count them again after a restart.
 
+import { sql } from 'kysely'
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
 import type { Database } from '../../database.ts'
@@ -24,7 +25,8 @@ export class RecentSendStore {
         .selectFrom('outbox')
         .select(['instance', 'remote_jid', 'parts', 'settled_at'])
         .where('settled_at', '>=', at)
-        .where('status', 'in', ['sent', 'failed'])
+        // Not the column alone: SQLite would read all rows that were ever sent instead of the rows since then.
+        .where(sql`status || ''`, 'in', ['sent', 'failed'])
         .orderBy('settled_at', 'desc')
         .limit(most),
     )

@@ -65,7 +65,8 @@ export class ShownStore {
     const unsure = this.#database.query
       .selectFrom('outbox')
       .select(['id', 'instance'])
-      .where(from('planUnsure'))
+      // Without the statuses, which the update checks: SQLite would read all rows by their status.
+      .where('shown', '=', sql.lit('unsure' as const))
       .where('look_at', 'is', null)
       .where('created_at', '>', between.after)
       .where('created_at', '<', between.before)
