@@ -6,7 +6,7 @@ import type { GroupFacts } from './simulator-group.ts'
 import type { SimPhone } from '../sim/network/accounts/sim-phone.ts'
 
 export type SessionKeys = { phone: string; device: number; noisePrivate: string; noisePublic: string }
-export type HostReport = {
+type HostReport = {
   url: string
   online: number
   rssMb: number
