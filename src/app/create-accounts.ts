@@ -149,11 +149,11 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     messages: {
       undelivered: (instance) => inbound.undelivered(instance),
       notImported: (instance) => history.count(instance),
+      failLeftovers: (instance) => outbound.forget(instance),
       forget: (instance) => runAll([outbound, inbound, history].map((messages) => () => messages.forget(instance))),
     },
     onDeleted: (name) => {
       accounts.roster.forget(name)
-      arrivals.departed(name)
       live.instanceDeleted(name)
       return runAll([lifecycle.courier, accounts.pendingLogouts].map((part) => () => part.takeDeleted()))
     },

@@ -87,7 +87,8 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   })
   const { database, holds, idClock, usage, metrics, node } = storage
   const tellOwner = (instance: InstanceName) => cluster?.tellOwner(instance)
-  const nodes = options.nodes ?? (node ? createNodeView(base, { node, database, tellOwner }) : onlyNode)
+  const isComplete = () => cluster?.isComplete() ?? false
+  const nodes = options.nodes ?? (node ? createNodeView(base, { node, database, tellOwner, isComplete }) : onlyNode)
   const records = createLiveRecords(base, { database, holds, idClock })
   const lifecycle = createLifecycle(base, { database, duties, metrics, usage, events, live: live.relay })
   const accounts = createAccounts(base, {

@@ -158,7 +158,7 @@ export class Holdings implements Holder {
     const pauseMs = this.#pauseBefore(instance)
     this.#begun.promise
       .then(async () => {
-        if (!lost.aborted) await account.boot(pauseMs)
+        if (!lost.aborted && !this.#leaving.has(instance)) await account.boot(pauseMs)
       })
       .catch((err: unknown) => {
         if (!lost.aborted) log.error({ err, instance }, 'an instance could not be taken up')

@@ -72,6 +72,8 @@ class ScriptedParts {
   takeFailure: Error | undefined
   leaveFailure: Error | undefined
   forgetFailure: Error | undefined
+  leftoverFailure: Error | undefined
+  readonly leftovers: InstanceName[] = []
 
   take(instance: InstanceName): Promise<void> {
     if (this.takeFailure) return Promise.reject(this.takeFailure)
@@ -91,6 +93,11 @@ class ScriptedParts {
 
   notImported(): Promise<number> {
     return Promise.resolve(0)
+  }
+
+  failLeftovers(name: InstanceName): Promise<void> {
+    this.leftovers.push(name)
+    return this.leftoverFailure ? Promise.reject(this.leftoverFailure) : Promise.resolve()
   }
 
   forget(): Promise<void> {
@@ -205,6 +212,16 @@ describe('an instance that is created while its parts cannot be read', () => {
     await asked
     assert.deepEqual(sessionsOf(network), [])
   })
+})
+
+test('an instance is created only after the messages that an earlier one of its name left have failed', async () => {
+  const { service, store, parts } = setUp()
+  parts.leftoverFailure = new Error('storage is away')
+  await assert.rejects(service.create(name, {}, false, 'api'), /storage is away/)
+  assert.equal(store.rows.has(name), false)
+  parts.leftoverFailure = undefined
+  await service.create(name, {}, false, 'api')
+  assert.deepEqual(parts.leftovers, [name, name])
 })
 
 test('an instance of a request that was not answered is listed only after its new settings are stored', async () => {

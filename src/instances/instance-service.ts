@@ -68,6 +68,8 @@ export type Arrivals = {
   arrive(row: InstanceRow): Promise<LinkedAccount>
   /** The record is deleted, and the account is closed. */
   departed(name: InstanceName): void
+  /** It is not known whether the instance is still here: the database tells. */
+  look(): void
 }
 
 /** The stored messages of an instance that is being deleted. */
@@ -76,6 +78,8 @@ export type InstanceMessages = {
   undelivered(name: InstanceName): Promise<number>
   /** How many messages of its history were not imported. */
   notImported(name: InstanceName): Promise<number>
+  /** Outgoing messages of an instance of this name that was deleted before fail: the new instance must not send them. */
+  failLeftovers(name: InstanceName): Promise<void>
   /** The instance is gone: its outgoing messages fail, and the record of its messages is removed. */
   forget(name: InstanceName): Promise<void>
 }
@@ -127,7 +131,7 @@ export class InstanceService {
   /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
   remove(name: InstanceName, logout: boolean, actor: Caller): Promise<{ isLogoutPending: boolean }> {
     return this.#lanes.run(name, async () => {
-      const { registry, instances, messages, holdOf } = this.#deps
+      const { registry, instances, messages, arrivals, holdOf } = this.#deps
       const account = registry.get(name)
       if (logout) await logOutKeptSessions(this.#deps, holdOf(name))
       const isLogoutPending = logout && (await account.logout(actor)) === 'pending'
@@ -147,9 +151,12 @@ export class InstanceService {
       } catch (error) {
         // The caller is told that the instance was not deleted, so the account must go on: here, unless another node has it.
         if (!(error instanceof NotHeldError)) registry.take({ ...account.record }).resurrect()
+        arrivals.look()
         throw error
       }
       registry.remove(name)
+      // Before its rows fail: the hold of the instance is worth nothing any more.
+      arrivals.departed(name)
       await this.#afterRemoval(account.record)
       return { isLogoutPending }
     })
@@ -216,7 +223,8 @@ export class InstanceService {
   }
 
   async #insert(name: InstanceName, settings: InstanceSettings, resume: boolean, actor: Caller): Promise<InstanceRow> {
-    const { instances, nodeHold } = this.#deps
+    const { instances, messages, nodeHold } = this.#deps
+    await messages.failLeftovers(name)
     const kept = resume ? await this.#resumable(name, settings.ownerTag ?? '') : undefined
     const row = this.#newRow(name, settings, kept)
     const facts = { fields: fieldsOf(settings), resume }

@@ -7,7 +7,7 @@
 
 import type { Delivery, DeliveryResult } from '../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../core/ids.ts'
-import { heldRows, shareOf } from '../core/nodes/duties.ts'
+import { shareOf } from '../core/nodes/duties.ts'
 import type { Duties } from '../core/nodes/duties.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -53,6 +53,8 @@ export class Courier implements PerInstance {
   /** The deleted instances whose deliveries this node has taken up. */
   readonly #deleted = new Set<InstanceName>()
   readonly #abort = new AbortController()
+  /** The instances of this node. */
+  readonly #taken = new Set<InstanceName>()
   #isStarted = false
   #stopped = false
 
@@ -73,11 +75,14 @@ export class Courier implements PerInstance {
   async start(): Promise<void> {
     const { deliveries, duties } = this.#deps
     this.#isStarted = true
-    this.add(await deliveries.pending(heldRows(duties)))
+    // Not those that this node serves: an instance is served when every part has taken it.
+    const scope = duties.held() === 'all' ? 'all' : { held: [...this.#taken], withDeleted: false }
+    this.add(await deliveries.pending(scope))
   }
 
   /** An instance that is taken before the start needs no read of its own. */
   async take(instance: InstanceName): Promise<void> {
+    this.#taken.add(instance)
     this.#deleted.delete(instance)
     if (this.#isStarted) this.add(await this.#deps.deliveries.pendingOf(instance))
   }
@@ -91,12 +96,15 @@ export class Courier implements PerInstance {
     if (!duties.isFirst()) for (const instance of this.#deleted) this.leave(instance)
     const found = duties.isFirst() ? await deliveries.pendingOfDeleted() : []
     this.#deleted.clear()
-    for (const { instance } of found) this.#deleted.add(instance)
-    this.add(found)
+    // An instance of the same name may have been created since.
+    const deleted = found.filter(({ instance }) => !this.#taken.has(instance))
+    for (const { instance } of deleted) this.#deleted.add(instance)
+    this.add(deleted)
   }
 
   /** Drops the deliveries that wait. An attempt in flight ends by itself; its result is stored. */
   leave(instance: InstanceName): void {
+    this.#taken.delete(instance)
     for (const [key, group] of this.#open) {
       if (!key.startsWith(`${instance} `)) continue
       for (const delivery of group.values()) this.#cancel(delivery)

@@ -4,7 +4,6 @@
 
 import type { Delivery } from '../core/lifecycle/delivery.ts'
 import type { InstanceName } from '../core/ids.ts'
-import { heldRows } from '../core/nodes/duties.ts'
 import type { Duties, RowScope } from '../core/nodes/duties.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -36,7 +35,9 @@ export class ExhaustedDeliveries implements PerInstance {
   /** Reads those of the previous process, with one read for all instances that were taken before. */
   async load(): Promise<void> {
     this.#isLoaded = true
-    await this.#read(heldRows(this.#deps.duties))
+    // Not those that this node serves: an instance is served when every part has taken it.
+    const isAll = this.#deps.duties.held() === 'all'
+    await this.#read(isAll ? 'all' : { held: [...this.#live], withDeleted: false })
   }
 
   async #read(scope: RowScope): Promise<void> {

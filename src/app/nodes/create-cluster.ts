@@ -29,8 +29,11 @@ import type { NodeView } from './node-view.ts'
 
 /** How long the start waits for the instances of this node. Those that take longer are served later. */
 const firstTakesMs = 30_000
+const wholePauseMs = 250
 /** How long the request that creates an instance waits until the instance is live. */
 const arrivalMs = 10_000
+/** Balancers ask whether a node is ready every few seconds. Until then a node that stops goes on handing requests to others. */
+const balancerMs = 5_000
 /** How long a node that stops waits for others to take its instances. */
 const drainMs = 60_000
 
@@ -54,6 +57,8 @@ export type Cluster = HoldingParts & {
   arrivals: Arrivals
   /** This node has stored messages of an instance in place of its owner. Best effort. */
   tellOwner(instance: InstanceName): void
+  /** Whether this node serves every instance. */
+  isComplete(): boolean
   /** An agent has asked this node for the QR code of an instance that another node may hold. Best effort. */
   askForCode(instance: InstanceName, destination: DestinationKey): void
   /** Null when this process runs alone. */
@@ -117,8 +122,8 @@ export function createCluster(base: Base, parts: Parts): Cluster {
   const supply = (server: HttpApp, overview: () => object): InstanceSupply => ({
     prepare: () => listenTo(server, overview),
     take: async () => {
-      await held.rebalancer.tick()
-      await membership.follow(firstTakesMs)
+      await takeFirst(held, membership)
+      if (!link) await repeatUntilWhole(held, membership)
     },
     boot: async () => {
       held.rebalancer.start()
@@ -129,7 +134,29 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     hasPeers: () => membership.nodes.length > 1,
   })
   const arrivals = createArrivals(node, held, accounts.instances)
-  return { ...held, forwarding, supply, tellOwner, askForCode, arrivals }
+  const isComplete = () => isWhole(held, membership)
+  return { ...held, forwarding, supply, tellOwner, askForCode, isComplete, arrivals }
+}
+
+async function takeFirst({ rebalancer }: HoldingParts, membership: Membership): Promise<void> {
+  await rebalancer.tick()
+  await membership.follow(firstTakesMs)
+}
+
+/**
+ * A process that runs alone has no other node that could answer. A failed read or a row that a dead process still locks must not
+ * make an instance unknown, so the start waits for it, within bounds.
+ */
+async function repeatUntilWhole(held: HoldingParts, membership: Membership): Promise<void> {
+  const until = systemClock.monotonic() + firstTakesMs
+  while (!isWhole(held, membership) && systemClock.monotonic() < until) {
+    await sleep(systemClock, wholePauseMs)
+    await takeFirst(held, membership)
+  }
+}
+
+function isWhole({ holdings }: HoldingParts, { free, heldCount, hasRead }: Membership): boolean {
+  return hasRead && free === 0 && holdings.served().length === heldCount
 }
 
 /** An instance that is created here is assigned to this node in the same commit, so that it comes like every other one. */
@@ -137,13 +164,16 @@ function createArrivals({ membership }: NodeParts, { holdings }: HoldingParts, i
   return {
     begin: (name) => holdings.expect(name),
     arrive: async ({ name }) => {
-      await membership.follow(arrivalMs)
+      await membership.follow(arrivalMs, name)
       const account = instances.find(name)
       if (account) return account
       // It has an owner, which may be another node by now.
       throw new NotHeldError(name)
     },
-    departed: () => {
+    departed: (name) => {
+      membership.dropDeleted(name)
+    },
+    look: () => {
       membership.lookNow()
     },
   }
@@ -151,7 +181,9 @@ function createArrivals({ membership }: NodeParts, { holdings }: HoldingParts, i
 
 async function drain(membership: Membership): Promise<void> {
   const over = new AbortController()
+  const isNoticed = sleep(systemClock, balancerMs, over.signal)
   await Promise.race([membership.drain(), sleep(systemClock, drainMs, over.signal)])
+  if (membership.nodes.length > 1) await isNoticed
   over.abort()
 }
 
@@ -159,9 +191,15 @@ function peersOf({ id: self, nodes }: Membership): Peer[] {
   return nodes.filter(({ id, address }) => id !== self && address !== '').map(({ id, address }) => ({ id, address }))
 }
 
-type ViewParts = { node: NodeParts; database: Database; tellOwner: NodeView['tellOwner'] }
+type ViewParts = {
+  node: NodeParts
+  database: Database
+  tellOwner: NodeView['tellOwner']
+  /** Whether this node serves every instance. */
+  isComplete: () => boolean
+}
 
-export function createNodeView(base: Base, { node, database, tellOwner }: ViewParts): NodeView {
+export function createNodeView(base: Base, { node, database, tellOwner, isComplete }: ViewParts): NodeView {
   const { membership, link, setBack } = node
   const view = createClusterView({ membership, node: base.node, setBack, database, clock: systemClock })
   return {
@@ -170,7 +208,7 @@ export function createNodeView(base: Base, { node, database, tellOwner }: ViewPa
     tellOwner,
     overviews: () => link?.peers.overviews(peersOf(membership)) ?? Promise.resolve([]),
     // Alone it holds every instance, except while one of them has no owner.
-    hasPeers: () => link !== null || membership.free > 0,
+    hasPeers: () => link !== null || !isComplete(),
     trouble: () => {
       const { state, nodes } = membership
       if (nodes.length < 2) return null

@@ -71,7 +71,7 @@ export function createHoldings({ log, stack }: Base, parts: Parts) {
     find: (instance) => findOwner(node, instance),
     takeQuarantined: async (instance) => {
       await tables.assignments.release(instance, membership.nodeHold.node, databaseNow())
-      await membership.follow(lookMs)
+      await membership.follow(lookMs, instance)
     },
     clock: systemClock,
   })
@@ -107,7 +107,7 @@ function standingAt(holdings: Holdings, membership: Membership) {
   return async (instance: InstanceName, epoch: number): Promise<Standing> => {
     const known = holdings.standingOf(instance)
     if (known.standing !== 'not_held' && known.epoch >= epoch) return known.standing
-    await membership.follow(lookMs)
+    await membership.follow(lookMs, instance)
     return holdings.standingOf(instance).standing
   }
 }

@@ -25,5 +25,6 @@ export function createSoleArrivals(instances: InstanceRegistry): Arrivals {
     begin: () => ({ [Symbol.dispose]: () => undefined }),
     arrive: (row) => Promise.resolve(instances.take(row)),
     departed: () => undefined,
+    look: () => undefined,
   }
 }

@@ -37,8 +37,10 @@ export function shareOf(limit: number, duties: Pick<Duties, 'sharers'>): number 
   return Math.max(1, Math.ceil(limit / duties.sharers()))
 }
 
-/** For rows that outlive their instance: the first node writes them, because an instance that does not exist has no holder. */
-export function holdOfDeletedToo({ holdOf, nodeHold }: Holds, duties: Pick<Duties, 'holds' | 'isFirst'>): HoldOf {
-  return (instance) =>
-    duties.holds(instance) || !duties.isFirst() ? holdOf(instance) : { instance, ...nodeHold(), isDeleted: true }
+/**
+ * For rows that outlive their instance. An instance that does not exist has no holder, so any node may write them. The database
+ * refuses the write when the instance exists after all.
+ */
+export function holdOfDeletedToo({ holdOf, nodeHold }: Holds, duties: Pick<Duties, 'holds'>): HoldOf {
+  return (instance) => (duties.holds(instance) ? holdOf(instance) : { instance, ...nodeHold(), isDeleted: true })
 }

@@ -41,7 +41,7 @@ export class SecondLook {
   /** Resolves to the error that the client is told, unless the request is answered. */
   async #follow(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<Error | 'answered'> {
     const { owners, forwarded, clock } = this.#deps
-    const since = clock.monotonic() - request.heldMs
+    const since = clock.monotonic() - request.heldMs - reply.elapsedTime
     const instance = instanceOf(request)
     if (instance === undefined) return error
     owners.forget(instance)

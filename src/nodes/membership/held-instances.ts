@@ -77,9 +77,19 @@ export class HeldInstances {
     }
   }
 
-  /** Resolves when the holder has nothing more to do. */
-  async settled(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled(this.#running)
+  /** The instance is deleted here: its hold is worth nothing from now on. */
+  drop(instance: InstanceName): void {
+    this.#lose(instance)
+  }
+
+  /** Resolves when the holder has nothing more to do, or with the signal after the work that runs now. */
+  async settled(signal?: AbortSignal): Promise<void> {
+    while (this.#running.size > 0 && !signal?.aborted) await Promise.allSettled(this.#running)
+  }
+
+  /** Resolves when the holder has followed every change of this instance so far. */
+  settledOf(instance: InstanceName): Promise<void> {
+    return this.#inLane(instance, () => Promise.resolve())
   }
 
   #take(hold: Hold): void {

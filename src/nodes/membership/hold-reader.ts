@@ -17,12 +17,18 @@ export class HoldReader {
   readonly #deps: Deps
   #version: number | undefined
   #isDue = false
+  #hasRead = false
   #running: Promise<void> | undefined
   /** Wishes for a node that is not there. A node that has just joined is seen with the next beat. */
   #unseen = new Set<NodeId>()
 
   constructor(deps: Deps) {
     this.#deps = deps
+  }
+
+  /** Whether the last reading that was asked for has succeeded. */
+  get hasRead(): boolean {
+    return this.#hasRead && !this.#isDue
   }
 
   /** Called with each beat. A version that was not read yet, or whose reading failed, is read. */
@@ -46,6 +52,7 @@ export class HoldReader {
       this.#isDue = false
       try {
         await this.#read()
+        this.#hasRead = true
       } catch (err) {
         this.#deps.log.warn({ err }, 'what this node holds could not be read')
         // The next beat repeats it.

@@ -120,7 +120,7 @@ export class Membership {
 
   /** The right to the work that belongs to no instance. Its fence is the row of the node; the epoch means nothing here. */
   get nodeHold(): NodeHold {
-    if (this.#id === undefined) throw new Error('this process is no node yet')
+    if (this.#id === undefined) throw new NotHeldError()
     return { node: this.#id, epoch: 0 }
   }
 
@@ -137,6 +137,16 @@ export class Membership {
   /** How many instances no node holds. */
   get free(): number {
     return this.#last.free
+  }
+
+  /** How many instances are assigned to this node. */
+  get heldCount(): number {
+    return this.#held.size
+  }
+
+  /** Whether what the database assigns to this node is known. */
+  get hasRead(): boolean {
+    return this.#reader.hasRead
   }
 
   holds(instance: InstanceName): boolean {
@@ -167,17 +177,26 @@ export class Membership {
     this.#reader.readNow()
   }
 
-  /** Reads what this node holds, and resolves when the holder was told of all of it and has followed, or when the time is over. */
-  async follow(timeoutMs: number): Promise<void> {
+  /**
+   * Reads what this node holds. Resolves when the holder has followed the changes of this instance, or of all, or when the time is
+   * over.
+   */
+  async follow(timeoutMs: number, instance?: InstanceName): Promise<void> {
     const over = new AbortController()
     const followed = (async () => {
       this.lookNow()
       await this.#burials.settled()
       await this.#reader.settled()
-      await this.#held.settled()
+      await (instance === undefined ? this.#held.settled(over.signal) : this.#held.settledOf(instance))
     })()
     await Promise.race([followed, sleep(this.#deps.clock, timeoutMs, over.signal)])
     over.abort()
+  }
+
+  /** The instance was deleted by this node. */
+  dropDeleted(instance: InstanceName): void {
+    this.#held.drop(instance)
+    this.lookNow()
   }
 
   /** For a node that cannot reach the database. */

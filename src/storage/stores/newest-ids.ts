@@ -2,6 +2,7 @@
 
 import type { Duties } from '../../core/nodes/duties.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import { NextRun } from '../../lib/queues/next-run.ts'
 import { msAfter } from '../../lib/row-ids.ts'
 import type { Database } from '../database.ts'
 
@@ -16,6 +17,8 @@ type Deps = {
 
 export class IdClock implements PerInstance {
   readonly #deps: Deps
+  /** Instances that are taken together share a read. */
+  readonly #reads = new NextRun(() => this.#read())
   #floorMs = 0
 
   constructor(deps: Deps) {
@@ -37,7 +40,11 @@ export class IdClock implements PerInstance {
   }
 
   /** From now on no id sorts before one that is stored. */
-  async follow(): Promise<void> {
+  follow(): Promise<void> {
+    return this.#reads.run()
+  }
+
+  async #read(): Promise<void> {
     this.#floorMs = Math.max(this.#floorMs, await findIdFloor(this.#deps.database))
   }
 }

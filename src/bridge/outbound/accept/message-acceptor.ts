@@ -105,15 +105,18 @@ export class MessageAcceptor implements PerInstance {
   }
 
   /** Instances that share a helpdesk inbox may be on different nodes. The owner of the one that answers sends the message. */
-  #acceptAt<Refusal>(
+  async #acceptAt<Refusal>(
     route: Route,
     context: SendContext,
     acceptance: Acceptance,
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
     const elsewhere = this.#deps.others.acceptorFor(context.sender.name)
-    if (elsewhere) return elsewhere.send(route, acceptance, acceptance.withinMs)
-    return this.#acceptIn(context, acceptance, store)
+    if (!elsewhere) return this.#acceptIn(context, acceptance, store)
+    const { turn, ...arrival } = acceptance
+    // The owner sends what is stored at once, so the message is stored when its turn comes.
+    await turn?.comes
+    return elsewhere.send(route, arrival, arrival.withinMs)
   }
 
   async #acceptIn<Refusal>(

@@ -61,8 +61,8 @@ export class InstanceStore {
   async insert({ node, epoch }: NodeHold, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     const isResumed = row.sessionId !== null
-    await this.#database.write(
-      this.#fence({ node, epoch }),
+    await this.#writeRecord(
+      { node, epoch },
       query.insertInto('instances').values(toNewColumns(row)),
       ...assignmentInsert(this.#database, row.name, node, this.#database.now),
       ...settingsChanged(this.#database),
@@ -96,7 +96,7 @@ export class InstanceStore {
   }
 
   /** Rejects with a `NotHeldError` when the hold is stale: the caller repeats any other failure. */
-  async #writeRecord(hold: Hold, ...steps: readonly Step[]): Promise<void> {
+  async #writeRecord(hold: Hold | NodeHold, ...steps: readonly Step[]): Promise<void> {
     await writeHeld(this.#database, this.#fence, hold, ...steps)
   }
 
@@ -142,8 +142,8 @@ export class InstanceStore {
   async remove(hold: Hold, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     const { instance: name } = hold
-    await this.#database.write(
-      this.#fence(hold),
+    await this.#writeRecord(
+      hold,
       toStatement(query.deleteFrom('instances').where('name', '=', name), 1),
       query.deleteFrom('inbox').where('instance', '=', name),
       query.deleteFrom('request_keys').where('instance', '=', name),
@@ -176,8 +176,8 @@ export class InstanceStore {
   /** Kept sessions that will not be resumed. The network must be told. */
   async giveUpKeptSessions(hold: Hold, logouts: readonly PendingLogout[]): Promise<void> {
     const sessionIds = logouts.map(({ sessionId }) => sessionId)
-    await this.#database.write(
-      this.#fence(hold),
+    await this.#writeRecord(
+      hold,
       this.#database.query.deleteFrom('kept_sessions').where('session_id', 'in', sessionIds),
       ...this.#along({ logouts }),
     )
