@@ -20,6 +20,7 @@ import type { AccountSet } from '../create-accounts.ts'
 import { hearOtherNodes } from '../live/create-live.ts'
 import type { InstanceSupply } from '../running-app.ts'
 import { countForwards, countStandIns } from './count-forwards.ts'
+import { createCapacityWatch } from './create-capacity-watch.ts'
 import { createClusterView } from './create-cluster-view.ts'
 import { createHoldings } from './create-holdings.ts'
 import type { HoldingParts } from './create-holdings.ts'
@@ -119,6 +120,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
       },
     })
   }
+  const capacity = link && createCapacityWatch(base, node)
   const supply = (server: HttpApp, overview: () => object): InstanceSupply => ({
     prepare: () => listenTo(server, overview),
     take: async () => {
@@ -127,6 +129,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     },
     boot: async () => {
       held.rebalancer.start()
+      capacity?.start()
       held.holdings.begin()
       await accounts.pendingLogouts.start()
     },

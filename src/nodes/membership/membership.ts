@@ -74,6 +74,7 @@ export class Membership {
   readonly #draining: Draining
   #id: NodeId | undefined
   #predecessorMayRun = false
+  #beatMs = 0
   #started: Promise<void> | undefined
   #beating: Promise<void> | undefined
 
@@ -132,6 +133,11 @@ export class Membership {
   /** The living nodes, this one included, as the last beat showed them. */
   get nodes(): readonly SeenNode[] {
     return this.#last.nodes
+  }
+
+  /** How long the last beat that went through has taken. */
+  get beatMs(): number {
+    return this.#beatMs
   }
 
   /** How many instances no node holds. */
@@ -261,6 +267,7 @@ export class Membership {
 
   #renew(id: NodeId, answer: BeatAnswer, span: Span): void {
     const { listener, log } = this.#deps
+    this.#beatMs = span.heard - span.asked
     const others = answer.nodes.filter((node) => node.id !== id)
     const { isSetBack, areSettingsNew } = this.#last.note(answer, span.heard)
     this.#isolation.renewed(span.asked, others)
