@@ -2,7 +2,6 @@
 
 import type { HttpApp } from '../../http/http-app.ts'
 import type { ForwardingDeps } from '../../http/forwarding/passage.ts'
-import type { Peer } from '../../core/nodes/peers.ts'
 import type { StandIn } from '../../core/nodes/stand-in.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { NotHeldError } from '../../core/nodes/hold.ts'
@@ -14,19 +13,17 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { LiveHub } from '../../live/live-hub.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
-import type { Database } from '../../storage/database.ts'
 import type { Base } from '../base.ts'
 import type { AccountSet } from '../create-accounts.ts'
 import { hearOtherNodes } from '../live/create-live.ts'
 import type { InstanceSupply } from '../running-app.ts'
 import { countForwards, countStandIns } from './count-forwards.ts'
 import { createCapacityWatch } from './create-capacity-watch.ts'
-import { createClusterView } from './create-cluster-view.ts'
 import { createHoldings } from './create-holdings.ts'
 import type { HoldingParts } from './create-holdings.ts'
 import type { NodeParts } from './create-node.ts'
 import { listenForNodes } from './create-peers.ts'
-import type { NodeView } from './node-view.ts'
+import { peersOf } from './create-node-view.ts'
 
 /** How long the start waits for the instances of this node. Those that take longer are served later. */
 const firstTakesMs = 30_000
@@ -188,35 +185,4 @@ async function drain(membership: Membership): Promise<void> {
   await Promise.race([membership.drain(), sleep(systemClock, drainMs, over.signal)])
   if (membership.nodes.length > 1) await isNoticed
   over.abort()
-}
-
-function peersOf({ id: self, nodes }: Membership): Peer[] {
-  return nodes.filter(({ id, address }) => id !== self && address !== '').map(({ id, address }) => ({ id, address }))
-}
-
-type ViewParts = {
-  node: NodeParts
-  database: Database
-  tellOwner: NodeView['tellOwner']
-  /** Whether this node serves every instance. */
-  isComplete: () => boolean
-}
-
-export function createNodeView(base: Base, { node, database, tellOwner, isComplete }: ViewParts): NodeView {
-  const { membership, link, setBack } = node
-  const view = createClusterView({ membership, node: base.node, setBack, database, clock: systemClock })
-  return {
-    ...view,
-    ...(link === null && { shown: () => undefined, freshen: () => Promise.resolve() }),
-    tellOwner,
-    overviews: () => link?.peers.overviews(peersOf(membership)) ?? Promise.resolve([]),
-    // Alone it holds every instance, except while one of them has no owner.
-    hasPeers: () => link !== null || !isComplete(),
-    trouble: () => {
-      const { state, nodes } = membership
-      if (nodes.length < 2) return null
-      if (state === 'draining') return 'draining'
-      return state === 'isolated' || state === 'uncertain' ? 'cut_off' : null
-    },
-  }
 }
