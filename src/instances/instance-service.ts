@@ -64,6 +64,8 @@ type Deps = {
 export type Arrivals = {
   /** Between `begin` and its disposal a request opens the instance itself, as soon as it is live. */
   begin(name: InstanceName): Disposable
+  /** The record was stored before: learns whether it is an instance of this node. */
+  seek(name: InstanceName): Promise<void>
   /** The record is stored: makes the instance live. */
   arrive(row: InstanceRow): Promise<LinkedAccount>
   /** The record is deleted, and the account is closed. */
@@ -216,14 +218,20 @@ export class InstanceService {
   }
 
   async #store(name: InstanceName, settings: InstanceSettings, resume: boolean, actor: Caller): Promise<InstanceRow> {
+    const { instances, arrivals, registry } = this.#deps
     // Stored by an earlier request whose commit was not answered.
-    const left = await this.#deps.instances.find(name)
+    const left = await instances.find(name)
+    if (!left) return this.#insert(name, settings, resume, actor)
+    await arrivals.seek(name)
+    const account = registry.find(name)
     // Stored before the account is known here: after a failure, the next request finds no account with other settings.
-    return left ? this.#changeStored(left, settings, actor) : this.#insert(name, settings, resume, actor)
+    if (!account) return this.#changeStored(left, settings, actor)
+    await this.#change(account, settings, actor)
+    return account.record
   }
 
   async #insert(name: InstanceName, settings: InstanceSettings, resume: boolean, actor: Caller): Promise<InstanceRow> {
-    const { instances, messages, nodeHold } = this.#deps
+    const { instances, messages, arrivals, nodeHold } = this.#deps
     await messages.failLeftovers(name)
     const kept = resume ? await this.#resumable(name, settings.ownerTag ?? '') : undefined
     const row = this.#newRow(name, settings, kept)
@@ -232,6 +240,8 @@ export class InstanceService {
       await instances.insert(nodeHold(), row, this.#audit(actor, 'instance.create', row, facts))
     } catch (error) {
       const isTaken = error instanceof StorageError && error.failure === 'constraint' && (await instances.find(name))
+      // It may have been stored.
+      arrivals.look()
       if (!isTaken) throw error
       // Another node has created it meanwhile.
       throw new NotHeldError(name)

@@ -163,6 +163,7 @@ function isWhole({ holdings }: HoldingParts, { free, heldCount, hasRead }: Membe
 function createArrivals({ membership }: NodeParts, { holdings }: HoldingParts, instances: InstanceRegistry): Arrivals {
   return {
     begin: (name) => holdings.expect(name),
+    seek: (name) => membership.follow(arrivalMs, name),
     arrive: async ({ name }) => {
       await membership.follow(arrivalMs, name)
       const account = instances.find(name)

@@ -23,6 +23,7 @@ export function createSoleSupply(instances: InstanceRegistry): InstanceSupply {
 export function createSoleArrivals(instances: InstanceRegistry): Arrivals {
   return {
     begin: () => ({ [Symbol.dispose]: () => undefined }),
+    seek: () => Promise.resolve(),
     arrive: (row) => Promise.resolve(instances.take(row)),
     departed: () => undefined,
     look: () => undefined,

@@ -59,7 +59,9 @@ describe('the answer to a commit is lost', { skip: withoutPostgres, concurrency:
     await losing(cutter, 'insert into "audit"', () =>
       world.create({ name: 'a', events_webhook_url: subscribers.url('/one') }),
     )
-    assert.equal((await world.create({ name: 'a', events_webhook_url: subscribers.url('/one') })).status, 201)
+    const { status } = await world.create({ name: 'a', events_webhook_url: subscribers.url('/one') })
+    // The node may have found the instance that it was not told of by then.
+    assert.ok(status === 201 || status === 200, `answered ${status}`)
     await losing(cutter, 'paired_at', async () => {
       await world.network.account({ phone: owner }).scan(await world.qrText('a'))
     })
