@@ -8,6 +8,7 @@ import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { RejectedCallStore } from '../../src/storage/stores/messages/rejected-call-store.ts'
 import { RestoredStore } from '../../src/storage/stores/restored-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { sampleInstanceColumns } from '../harness/samples.ts'
 import { holdOf, nodeHold } from '../harness/holds.ts'
 
 const hour = 3_600_000
@@ -91,6 +92,7 @@ for (const engine of engines) {
     test('a rejection that was stored while the clock was ahead counts as now', async () => {
       await using stage = await setUp()
       const { database, epoch, store, reject, due } = stage
+      await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('shop')))
       await reject('ahead', now + 48 * hour)
       await store.settleText({ instance: 'shop', callId: 'ahead' }, 'given')
       await correctFutureTimes(database, nodeHold(epoch), now)

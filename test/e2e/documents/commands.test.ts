@@ -44,6 +44,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npm run bench -- outbound': bench,
   'npm run bench -- storage': bench,
   'npm run bench -- nodes': bench,
+  'npm run bench -- scale': bench,
   'pg_dump --format=custom --file=causeway.dump "$DATABASE_URL"': postgres,
   'pg_restore --clean --if-exists --no-owner --dbname="$DATABASE_URL" causeway.dump': postgres,
   'psql "$DATABASE_URL" -c "UPDATE lease SET backup_at = extract(epoch FROM now()) * 1000"': postgres,
