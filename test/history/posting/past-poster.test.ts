@@ -129,10 +129,14 @@ test('a live message that the helpdesk does not take yet is left to the live pos
   await using bed = await PostingBed.open()
   const live = message('one')
   let isAway = true
+  const isTried = Promise.withResolvers<undefined>()
   bed.helpdesk.script = (call) => {
-    if (isAway && call === 'post') throw new DownstreamError('transient', 'busy')
+    if (!isAway || call !== 'post') return
+    isTried.resolve(undefined)
+    throw new DownstreamError('transient', 'busy')
   }
   await bed.bridge.receive(live)
+  await isTried.promise
   await bed.bridge.settle()
   assert.deepEqual(await bed.import(live), ['skipped'])
   isAway = false
