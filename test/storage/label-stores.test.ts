@@ -8,6 +8,7 @@ import { LabelAgreementStore } from '../../src/storage/stores/people/label-agree
 import { LabelStore } from '../../src/storage/stores/people/label-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { holdOf, nodeHold } from '../harness/holds.ts'
+import { sampleInstanceColumns } from '../harness/samples.ts'
 
 const vip = { id: '1', name: 'VIP', title: 'vip' }
 const paid = { id: '2', name: 'Paid', title: 'paid' }
@@ -109,6 +110,7 @@ for (const engine of engines) {
     test('a look that was put off by a clock that was ahead is due now', async () => {
       await using stage = await open()
       const { agreements, database, epoch } = stage
+      await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('shop')))
       await agreements.markDue('shop', { chats: ['p1'], mark: 'a', at: 1_800_003_600_000 })
       await correctFutureTimes(database, nodeHold(epoch), 1_800_000_000_000)
       assert.equal((await agreements.due('shop', 1_800_000_000_000, 10)).length, 1)

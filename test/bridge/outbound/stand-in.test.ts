@@ -133,12 +133,14 @@ describe('a stand-in', { skip: withoutPostgres }, () => {
     await using bed = await OutboundBed.open({ engine: 'postgres', accounts: 2 })
     await bed.hears('hello')
     await using beside = await bed.startBeside(['n1'])
-    bed.process.view.tellOwner = (instance) => void beside.outbound.lookAgain(instance)
-    beside.view.tellOwner = (instance) => void bed.process.outbound.lookAgain(instance)
+    const looks: Promise<void>[] = []
+    bed.process.view.tellOwner = (instance) => void looks.push(beside.outbound.lookAgain(instance))
+    beside.view.tellOwner = (instance) => void looks.push(bed.process.outbound.lookAgain(instance))
     const raw = Buffer.from(JSON.stringify(bed.callback(7, 'an answer')))
     const answer = await beside.outbound.webhook.receive('n1', { raw, headers: {}, waitedMs: 0 }, parseJson)
     assert.equal(answer.kind, 'queued')
     const sent = await bed.received('an answer')
+    await Promise.all(looks)
     assert.deepEqual([(await rowOf(bed, 7)).instance, sent.instance], ['n0', 'n0'])
   })
 
