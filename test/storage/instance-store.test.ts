@@ -75,10 +75,9 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       await instances.insert(holdOf('a'), sampleInstance('a'), sampleAudit())
-      const stale = { failure: 'expectation' }
-      await assert.rejects(instances.insert(holdOf('b', 2), sampleInstance('b'), sampleAudit()), stale)
+      await assert.rejects(instances.insert(nodeHold(2), sampleInstance('b'), sampleAudit()), NotHeldError)
       await assert.rejects(instances.update(holdOf('a', 2), { state: 'ready' }, {}), NotHeldError)
-      await assert.rejects(instances.remove(holdOf('a', 2), null, sampleAudit()), stale)
+      await assert.rejects(instances.remove(holdOf('a', 2), null, sampleAudit()), NotHeldError)
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a')])
     })
 
