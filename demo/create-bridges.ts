@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import type { SimWorld } from '../sim/sim-world.ts'
 import { BridgeProcess } from './bridge-process.ts'
 import { Bridges } from './bridges.ts'
@@ -27,7 +27,7 @@ export async function createBridges(options: Options, end: AsyncDisposableStack)
 }
 
 async function createOne({ world, directory, caFile, onChange }: Options): Promise<Bridges> {
-  const port = await freePort()
+  const [port = 0] = await freePorts(1)
   const environment = { ...environmentOf(world, { port, caFile }), DATABASE_URL: 'file:./demo.db' }
   const bridge = new BridgeProcess({ port, directory, environment, onChange })
   return new Bridges(bridge.url, [bridge])
@@ -35,10 +35,11 @@ async function createOne({ world, directory, caFile, onChange }: Options): Promi
 
 async function createNodes(options: Options, end: AsyncDisposableStack): Promise<Bridges> {
   const { world, directory, caFile, nodes, onChange } = options
-  const port = await freePort()
+  // All at once: one after the other, the same port may be found twice.
+  const [port = 0, databasePort = 0, ...ports] = await freePorts(2 + 2 * nodes)
   const shared = {
     ...environmentOf(world, { port, caFile }),
-    DATABASE_URL: await startPostgres(directory, await freePort(), end),
+    DATABASE_URL: await startPostgres(directory, databasePort, end),
     SERVICE_NODE_SECRET: randomBytes(32).toString('base64'),
   }
   const processes: BridgeProcess[] = []
@@ -48,8 +49,9 @@ async function createNodes(options: Options, end: AsyncDisposableStack): Promise
   })
   await balancer.listen(port)
   while (processes.length < nodes) {
-    const environment = { ...shared, SERVICE_NODE_LISTEN: `127.0.0.1:${await freePort()}` }
-    processes.push(new BridgeProcess({ port: await freePort(), directory, environment, onChange }))
+    const [listen = 0, own = 0] = ports.splice(0, 2)
+    const environment = { ...shared, SERVICE_NODE_LISTEN: `127.0.0.1:${listen}` }
+    processes.push(new BridgeProcess({ port: own, directory, environment, onChange }))
   }
   return new Bridges(`http://127.0.0.1:${port}`, processes)
 }
@@ -77,15 +79,19 @@ function environmentOf(
 }
 
 /** The service must be told its port before it starts, because it keeps the port over a kill. */
-function freePort(): Promise<number> {
+async function freePorts(count: number): Promise<number[]> {
+  const probes = await Promise.all(Array.from({ length: count }, openProbe))
+  const ports = probes.map((probe) => (probe.address() as AddressInfo).port)
+  await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))))
+  return ports
+}
+
+function openProbe(): Promise<Server> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)
     probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => {
-        resolve(port)
-      })
+      resolve(probe)
     })
   })
 }

@@ -3,7 +3,19 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
-export function freePort(): Promise<number> {
+/** The processes that were told these ports may not listen yet. */
+const given = new Set<number>()
+
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = await probePort()
+    if (given.has(port)) continue
+    given.add(port)
+    return port
+  }
+}
+
+function probePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)
