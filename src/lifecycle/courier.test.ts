@@ -25,7 +25,8 @@ class Stage implements AsyncDisposable {
   readonly duties = { ...allDuties }
   readonly courier = new Courier({
     deliveries: {
-      pending: () => Promise.resolve([...this.stored]),
+      pending: (scope) =>
+        Promise.resolve(this.stored.filter(({ instance }) => scope === 'all' || scope.held.includes(instance))),
       pendingOf: (instance) => {
         this.readsOfOne++
         return Promise.resolve(this.stored.filter((each) => each.instance === instance))
@@ -242,6 +243,20 @@ test('deliveries of instances that are taken before the start are read at once, 
     ['a', 'b', 'deleted'],
   )
   assert.equal(stage.readsOfOne, 0)
+})
+
+test('an instance that the courier has taken and that is not served yet at the start gets its deliveries', async () => {
+  await using stage = new Stage()
+  stage.duties.held = () => []
+  const fixed = { event: 'paired', url: 'http://x', body: '{}', createdAt: 0, expiresAt: null } as const
+  stage.stored.push({ ...fixed, id: 'a', eventId: 'a', instance: 'a', attempts: 0, nextAt: 0 })
+  await stage.courier.take('a')
+  await stage.courier.start()
+  await stage.clock.advance(0)
+  assert.deepEqual(
+    stage.knocks.map(({ id }) => id),
+    ['a'],
+  )
 })
 
 test('an instance that leaves is forgotten; taken again, its stored deliveries go on', async () => {
