@@ -90,16 +90,17 @@ export class ClusterStage {
     const held = await this.#heldBy(node)
     const marks = held.map(({ phone }) => phone.companionEvents.length)
     await happen()
-    const isOnline = ({ phone }: Held, index: number) =>
-      phone.companionEvents.after(marks[index] ?? 0).at(-1)?.state === 'online'
+    const states = () => held.map(({ phone }, index) => phone.companionEvents.after(marks[index] ?? 0).at(-1)?.state)
+    let left: boolean[] = []
     const haveMoved = async () => {
       // A process that stands by gives up after a minute.
       if (this.nodes.living.every((each) => each === node)) await this.nodes.join()
-      const left = await Promise.all(held.map(({ instance }) => this.nodes.hasLeft(instance, node)))
-      return left.every(Boolean) && held.every(isOnline)
+      left = await Promise.all(held.map(({ instance }) => this.nodes.hasLeft(instance, node)))
+      return left.every(Boolean) && states().every((state) => state === 'online')
     }
     const names = held.map(({ instance }) => instance).join(', ')
-    await waitUntil(`${names} are online elsewhere`, haveMoved, { timeoutMs: patienceMs })
+    const instead = () => ({ left, states: states() })
+    await waitUntil(`${names} are online elsewhere`, haveMoved, { timeoutMs: patienceMs, instead })
   }
 
   /** Everything runs again: no node is stopped or cut off, there are as many as at the start, and all accounts are online. */
