@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../../src/storage/database.ts'
 import { migratedLocation, withoutPostgres } from '../../harness/databases.ts'
-import { Bystander } from '../../harness/postgres-bystander.ts'
 import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
 import { Service } from '../../harness/service.ts'
@@ -21,6 +20,13 @@ async function addFree(database: Database, instance: string): Promise<void> {
     query.insertInto('instances').values(sampleInstanceColumns(instance)),
     query.insertInto('assignments').values({ instance, node: null, epoch: 0, since: 0 }),
   )
+}
+
+/** Resolves when the node has seen what the database says now. */
+async function nextBeats(database: Database): Promise<void> {
+  const read = async () => (await database.read(database.query.selectFrom('nodes').select('beat')))[0]?.beat ?? 0
+  const before = await read()
+  await waitUntil('the node has beaten twice', async () => (await read()) > before + 1)
 }
 
 test(
@@ -42,17 +48,17 @@ test(
   },
 )
 
-test('an instance that it holds and does not serve yet is listed as it is stored', options, async () => {
-  await using place = await migratedLocation('postgres')
-  await using service = await Service.start({ place })
-  await using bystander = await Bystander.connect(place.location)
-  const list = async () => (await service.get('/api/instances')).body as { name: string }[]
+test('an instance that cannot be taken yet is listed as it is stored', options, async () => {
+  await using service = await Service.start({ engine: 'postgres' })
+  const { database, logs } = service
   // A part reads this table while it takes an instance.
-  await bystander.lock('restrictions')
-  await addFree(service.database, 'late')
-  await bystander.blockedAtLeast(1)
-  assert.deepEqual(await list(), [{ name: 'late', state: 'disconnected' }])
+  await database.write({ sql: 'ALTER TABLE restrictions RENAME TO restrictions_away', parameters: [] })
+  await addFree(database, 'late')
+  const failures = () => logs.withMessage('a change of the owner failed here').length
+  await waitUntil('the take has failed', () => failures() > 0)
+  await nextBeats(database)
+  assert.deepEqual((await service.get('/api/instances')).body, [{ name: 'late', state: 'disconnected' }])
   assert.equal((await service.get('/api/instances/late/state')).status, 200)
-  await bystander.unlock()
+  await database.write({ sql: 'ALTER TABLE restrictions_away RENAME TO restrictions', parameters: [] })
   await waitUntil('it is served', async () => (await service.get('/api/instances/late')).status === 200)
 })
