@@ -15,6 +15,7 @@ import { openTestConnection } from '../../../harness/test-connection.ts'
 import { openParts } from '../../../harness/world-parts.ts'
 import type { Parts } from '../../../harness/world-parts.ts'
 import { Balancer } from './balancer.ts'
+import { replaceDatabaseClock } from './database-clock.ts'
 
 export type StageOptions = {
   /** How many processes run. */
@@ -23,7 +24,7 @@ export type StageOptions = {
   customersPerAccount?: number
   /** A PostgreSQL of the stage's own, which can crash. */
   hasOwnServer?: boolean
-  /** The clocks of the nodes can be stepped. */
+  /** The clocks of the nodes and of PostgreSQL can be stepped. */
   hasSteppedClocks?: boolean
   environment?: Record<string, string>
   seed?: string
@@ -39,7 +40,7 @@ export type StageParts = Parts & {
 /** All parts go with the stack. `urls` names the nodes that run. */
 export async function openStageParts(
   stack: AsyncDisposableStack,
-  { accounts = 2, hasOwnServer = false, environment = {}, seed = 'causeway' }: StageOptions,
+  { accounts = 2, hasOwnServer = false, hasSteppedClocks = false, environment = {}, seed = 'causeway' }: StageOptions,
   urls: () => readonly string[],
 ): Promise<StageParts> {
   const server = hasOwnServer ? stack.use(await PostgresServer.start()) : undefined
@@ -53,6 +54,7 @@ export async function openStageParts(
   const { network, helpdesk, place } = parts
   const balancer = stack.use(await Balancer.start(urls))
   const database = stack.use(await openTestConnection(place.location))
+  if (hasSteppedClocks) await replaceDatabaseClock(database)
   const phones = await seedLinked(database, network, accounts)
   for (const index of phones.keys()) await giveInbox(database, helpdesk, balancer.url, index)
   const settings = { ...networkEnvironment(network), ...parts.environment }
