@@ -17,6 +17,13 @@ const roomForPostgres = 4 * 1024 ** 3
 const quickSettings = ['fsync=off', 'full_page_writes=off', 'autovacuum=off']
 const settings = ['max_connections=250']
 
+type ServerOptions = {
+  isDurable?: boolean
+  flags?: readonly string[]
+  /** Called before the server starts for the first time. */
+  onInitialised?: (directory: string) => Promise<void>
+}
+
 type Embedded = { initialise(): Promise<void>; start(): Promise<void>; stop(): Promise<void> }
 
 export class PostgresServer {
@@ -32,23 +39,20 @@ export class PostgresServer {
   }
 
   /** A durable one is on a disk and waits for it, as in production. */
-  static async start({ isDurable = false } = {}): Promise<PostgresServer> {
-    const EmbeddedPostgres = await importEmbeddedPostgres()
+  static async start({ isDurable = false, flags = [], onInitialised }: ServerOptions = {}): Promise<PostgresServer> {
     const directory = await mkdtemp(join(isDurable ? tmpdir() : await placeForPostgres(), 'causeway-postgres-'))
     const port = await freePort()
-    const server = new EmbeddedPostgres({
-      databaseDir: directory,
-      port,
-      user: 'postgres',
-      password: 'postgres',
-      persistent: false,
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-      postgresFlags: [...settings, ...(isDurable ? [] : quickSettings)].flatMap((each) => ['-c', each]),
-      onLog: () => undefined,
-      onError: () => undefined,
-    })
+    const server = await createServer(directory, port, [...(isDurable ? [] : quickSettings), ...flags])
     await server.initialise()
+    await onInitialised?.(directory)
+    await server.start()
+    return new PostgresServer(server, directory, port)
+  }
+
+  /** A server in a folder that was initialised before. */
+  static async startIn(directory: string): Promise<PostgresServer> {
+    const port = await freePort()
+    const server = await createServer(directory, port, quickSettings)
     await server.start()
     return new PostgresServer(server, directory, port)
   }
@@ -70,6 +74,22 @@ export class PostgresServer {
     if (this.#isRunning) await this.#server.stop()
     await rm(this.#directory, { recursive: true, force: true })
   }
+}
+
+async function createServer(directory: string, port: number, flags: readonly string[]): Promise<Embedded> {
+  const EmbeddedPostgres = await importEmbeddedPostgres()
+  return new EmbeddedPostgres({
+    databaseDir: directory,
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: [...settings, ...flags].flatMap((each) => ['-c', each]),
+    onLog: () => undefined,
+    onError: () => undefined,
+  })
 }
 
 function isRunning(pid: number): boolean {
