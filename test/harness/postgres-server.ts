@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { importEmbeddedPostgres } from '../../sim/embedded-postgres.ts'
 import { freePort } from './free-port.ts'
 import { waitUntil } from './wait-until.ts'
@@ -49,12 +50,15 @@ export class PostgresServer {
     return new PostgresServer(server, directory, port)
   }
 
-  /** A server in a folder that was initialised before. */
-  static async startIn(directory: string): Promise<PostgresServer> {
+  /** A replica in a folder that was initialised before. */
+  static async startReplica(directory: string): Promise<PostgresServer> {
     const port = await freePort()
     const server = await createServer(directory, port, quickSettings)
-    await server.start()
-    return new PostgresServer(server, directory, port)
+    // Settles only when the replica writes.
+    server.start().catch(() => undefined)
+    const replica = new PostgresServer(server, directory, port)
+    await waitUntil('the replica answers', () => answers(replica.url))
+    return replica
   }
 
   /** All its processes end at once. What was committed is there after startAgain(). */
@@ -90,6 +94,17 @@ async function createServer(directory: string, port: number, flags: readonly str
     onLog: () => undefined,
     onError: () => undefined,
   })
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isRunning(pid: number): boolean {

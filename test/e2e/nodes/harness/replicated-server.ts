@@ -42,7 +42,7 @@ export class ReplicatedServer {
     await writeFile(join(copy, 'standby.signal'), '')
     const source = `host=${hostname} port=${port} user=postgres password=postgres`
     await appendFile(join(copy, 'postgresql.auto.conf'), `\nprimary_conninfo = '${source}'\n`)
-    const replica = stack.use(await PostgresServer.startIn(copy))
+    const replica = stack.use(await PostgresServer.startReplica(copy))
     const isStreaming = async () =>
       (await ask(primary, 'SELECT state FROM pg_stat_replication'))[0]?.['state'] === 'streaming'
     await waitUntil('the replica follows', isStreaming)
