@@ -17,7 +17,7 @@ function acceptsMore({ traffic }: ClusterStage, count: number): Promise<void> {
   })
 }
 
-test('a synchronous replica takes over: nothing is wrong, and no connection was closed', options, async () => {
+test('a synchronous replica takes over: nothing is lost, doubled, out of order or unreadable', options, async () => {
   await using server = await ReplicatedServer.start({ isSynchronous: true })
   await using stage = await ClusterStage.open({ ...size, replicated: server })
   stage.traffic.start()
