@@ -38,6 +38,18 @@ test('a slow node stores a lower capacity, and its own one after ten quiet minut
   assert.deepEqual(stored, ['n1 75', 'n1 56', 'n1 100'])
 })
 
+test('a loop whose turns take longer than a look waits is slow, although the samples miss them', async () => {
+  const { clock, stored, state, watch } = setUp()
+  await using running = watch
+  running.start()
+  state.loopDelayP99Ms = 0
+  for (let turn = 0; turn < 10; turn++) {
+    clock.freeze(1_600)
+    await clock.advance(0)
+  }
+  assert.deepEqual(stored, ['n1 75'])
+})
+
 test('what could not be stored is stored later', async () => {
   const { clock, stored, state, watch } = setUp()
   await using running = watch

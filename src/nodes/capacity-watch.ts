@@ -28,11 +28,14 @@ export class CapacityWatch {
   #slowness = quick
   /** What the table says. The capacity is undefined after a write without an answer. */
   #stored: { id: NodeId; capacity: number | undefined } | undefined
+  /** When the last look ended; monotonic. */
+  #lookedAt: number | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
     const { clock, log } = deps
-    this.#ticker = new Ticker({ name: 'capacity', everyMs, work: () => this.#look(), clock, log })
+    const work = () => this.#look().finally(() => (this.#lookedAt = clock.monotonic()))
+    this.#ticker = new Ticker({ name: 'capacity', everyMs, work, clock, log })
   }
 
   start(): void {
@@ -44,8 +47,8 @@ export class CapacityWatch {
   }
 
   async #look(): Promise<void> {
-    const { nodes, id: ownId, capacity: base, sample, clock, log } = this.#deps
-    this.#slowness = noteSample(this.#slowness, { ...sample(), at: clock.monotonic() })
+    const { nodes, id: ownId, capacity: base, log } = this.#deps
+    this.#slowness = noteSample(this.#slowness, this.#sample())
     const capacity = capacityAfter(base, this.#slowness)
     const id = ownId()
     if (id === undefined) return
@@ -55,5 +58,14 @@ export class CapacityWatch {
     await nodes.setCapacity(id, capacity)
     this.#stored = { id, capacity }
     log.warn({ capacity, base }, 'the capacity of this node follows its speed')
+  }
+
+  /** A sample misses a turn of the loop that began right after the sample before. The look itself is late then. */
+  #sample(): LoadSample {
+    const { sample, clock } = this.#deps
+    const at = clock.monotonic()
+    const { loopDelayP99Ms, beatMs } = sample()
+    const lateMs = this.#lookedAt === undefined ? 0 : at - this.#lookedAt - everyMs
+    return { at, beatMs, loopDelayP99Ms: Math.max(loopDelayP99Ms, lateMs) }
   }
 }

@@ -19,6 +19,7 @@ import { BoundedMap } from '../../src/lib/bounded-map.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { IdClock } from '../../src/storage/stores/newest-ids.ts'
 import { assertRefused } from '../harness/assertions.ts'
+import { rounds } from '../harness/rounds.ts'
 import { Service } from '../harness/service.ts'
 import { chatwootSignatureOf } from '../harness/signed-callback.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -30,6 +31,7 @@ const path = `/api/instances/${name}`
 /** The registry itself keeps the account until it is removed. */
 const registry = 'src/instances/instance-registry.ts'
 
+const moves = rounds({ gate: 100, long: 1000 })
 const root = join(import.meta.dirname, '../..')
 
 /** The classes that are not in the list, with the reason. */
@@ -240,6 +242,11 @@ test('after every part has left an instance that was in use, only the registry k
   assert.deepEqual(await memory.files(), missing, 'a missing part is noticed')
   await inbox.leave(name)
   assert.deepEqual(await memory.files(), [registry])
+  for (let move = 0; move < moves; move++) {
+    for (const part of service.app.perInstance) await part.take?.(name)
+    for (const part of service.app.perInstance) await part.leave(name)
+  }
+  assert.deepEqual(await memory.files(), [registry], `after ${moves} moves away and back`)
 })
 
 test('a deleted instance is known nowhere, except for the events that its subscribers have not heard yet', async () => {

@@ -47,6 +47,14 @@ describe('a callback whose instance leaves', () => {
     })
   }
 
+  test('has waited for as long as its first node worked on it', async () => {
+    await using pair = await startPair()
+    pair.stranger.owners.answers = ['here', pair.owner.owner]
+    // The clock of the pair runs so slowly that only the time of the work counts.
+    await callback(pair.stranger, { 'x-leaves': 'stranger-1', 'x-works': '300' })
+    assert.ok((pair.owner.seen.at(-1)?.heldMs ?? 0) >= 300)
+  })
+
   test('is stored when there is no new owner yet', async () => {
     await using pair = await startPair()
     pair.stranger.owners.answers = ['here', 'none']

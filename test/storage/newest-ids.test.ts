@@ -31,9 +31,11 @@ for (const engine of engines) {
       const alone = new IdClock({ database, duties: allDuties, now: () => now })
       await alone.take()
       assert.equal(alone.now(), now, 'no other process has made ids since the start')
+      const unprotected = [...stored, createRowIds(clock)()]
+      assert.notDeepEqual(unprotected, unprotected.toSorted(), 'without the look at the stored ids')
       await clock.take()
       const ids = [...stored, createRowIds(clock)()]
-      assert.deepEqual(ids, [...ids].sort())
+      assert.deepEqual(ids, ids.toSorted())
     })
   })
 }

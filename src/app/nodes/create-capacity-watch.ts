@@ -1,7 +1,6 @@
 // Creates the watch of a node over its own speed.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { systemClock } from '../../lib/clock.ts'
 import { CapacityWatch } from '../../nodes/capacity-watch.ts'
 import type { Base } from '../base.ts'
 import type { NodeParts } from './create-node.ts'
@@ -9,7 +8,8 @@ import type { NodeParts } from './create-node.ts'
 const resolutionMs = 20
 const nanosecondsPerMs = 1_000_000
 
-export function createCapacityWatch({ config, log, stack }: Base, { membership, tables }: NodeParts): CapacityWatch {
+export function createCapacityWatch(base: Base, { membership, tables }: NodeParts): CapacityWatch {
+  const { config, clock, log, stack } = base
   const delays = monitorEventLoopDelay({ resolution: resolutionMs })
   delays.enable()
   stack.defer(() => {
@@ -25,8 +25,7 @@ export function createCapacityWatch({ config, log, stack }: Base, { membership, 
         delays.reset()
         return { loopDelayP99Ms, beatMs: membership.beatMs }
       },
-      clock: systemClock,
-      log,
+      ...{ clock, log },
     }),
   )
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { HelpdeskInbox } from '../../../src/core/downstream.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { person } from '../../downstream/harness/helpdesk-bed.ts'
 import { engines } from '../../harness/databases.ts'
 import { holdOf } from '../../harness/holds.ts'
@@ -98,6 +99,19 @@ for (const engine of engines) {
       stop.release()
       assert.equal(await two.openAtLast('a'), await first)
       assert.equal(inbox.helpdesk.see.conversations().length, 1)
+    })
+
+    test('without claims the process that takes over an account opens a second conversation', async () => {
+      await using inbox = await SharedInbox.open(engine)
+      const unguarded = () => inbox.process(systemClock, { isGuarded: false })
+      const [one, two] = [await unguarded(), await unguarded()]
+      const stop = new Stop()
+      const first = one.open('a', stopAtCreation(one, stop, 'after'))
+      await stop.reached
+      const second = await two.open('a')
+      stop.release()
+      assert.notEqual(await first, second)
+      assert.equal(inbox.helpdesk.see.conversations().length, 2)
     })
 
     test('many accounts of two processes that need the same contact at once get a conversation each', async () => {

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { parseJson } from '../../../src/http/json-body.ts'
 import { withoutPostgres } from '../../harness/databases.ts'
 import type { Answer } from './harness/agent-desk.ts'
+import { OutboundBed } from './harness/outbound-bed.ts'
 import { rowOf } from './harness/views.ts'
 import { StandInBed } from './harness/stand-in-bed.ts'
 
@@ -81,6 +83,35 @@ describe('two nodes and one conversation', { skip: withoutPostgres }, () => {
     await stage.hear()
     await bed.received('message 9')
     assert.deepEqual(bed.texts(), ['message 7', 'message 8', 'message 9'])
+  })
+
+  test('messages that the owner of another instance stores wait for one before them, however many wait', async () => {
+    await using bed = await OutboundBed.open({ engine: 'postgres', accounts: 2 })
+    await bed.hears('hello')
+    await using beside = await bed.startBeside(['n1'])
+    const looks: Promise<void>[] = []
+    beside.view.tellOwner = (instance) => void looks.push(bed.process.outbound.lookAgain(instance))
+    const ids = [10, 11, 12, 13, 14, 15, 16, 17]
+    const outgoingMessages = () => Promise.resolve([1, ...ids].map((id) => ({ id, createdAt: bed.clock.now() })))
+    bed.helpdesk.agents = { ...bed.helpdesk.agents, outgoingMessages }
+    const post = (id: number) => {
+      const raw = Buffer.from(JSON.stringify(bed.callback(id, `message ${id}`)))
+      return beside.outbound.webhook.receive('n1', { raw, headers: {}, waitedMs: 0 }, parseJson)
+    }
+    await post(1)
+    await bed.received('message 1')
+    const [first = 0, ...later] = ids
+    const answers = later.map(post)
+    await bed.pass(100)
+    await Promise.all(looks)
+    assert.deepEqual(bed.texts(), ['message 1'], 'the callback of message 10 is still to come')
+    answers.push(post(first))
+    await bed.received('message 17')
+    await Promise.all([...answers, ...looks])
+    assert.deepEqual(
+      bed.texts(),
+      [1, ...ids].map((id) => `message ${id}`),
+    )
   })
 
   test('a stored row does not expire while the account is connected and paced', async () => {

@@ -7,6 +7,7 @@ import { NotHeldError } from '../../../src/core/nodes/hold.ts'
 import type { HttpApp } from '../../../src/http/http-app.ts'
 import { readFormFile } from '../../../src/http/form-file.ts'
 import { InstanceParams } from '../../../src/http/schemas.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 
 /** What a node has seen of the requests that its own routes served. */
 export type SeenRequest = {
@@ -74,7 +75,9 @@ export function addPublicRoutes(app: HttpApp, node: string, seen: SeenRequest[])
         done(isGone ? new BridgeError('SERVICE_INSTANCE_NOT_FOUND', 'there is no such instance') : null, payload)
       },
     },
-    ({ body, headers }, reply) => {
+    async ({ body, headers }, reply) => {
+      const workMs = Number(headers['x-works'] ?? 0)
+      await waitUntil('the work has taken so long', () => reply.elapsedTime >= workMs)
       if (headers['x-leaves'] === node) throw new NotHeldError('shop')
       return reply.code(202).send({ status: 'queued', bytes: (body as Buffer).length })
     },

@@ -48,14 +48,16 @@ export class SharedInbox {
     return destinationOf(this.helpdesk)
   }
 
-  async process(clock: Clock = systemClock): Promise<SharingProcess> {
+  /** A process that is not guarded stores no claim before it opens a conversation. */
+  async process(clock: Clock = systemClock, { isGuarded = true } = {}): Promise<SharingProcess> {
     const database = this.#owned.use(await openOwnDatabase(this.#place.location))
     // The first process creates the lease that all writes of the test carry.
     await new LeaseStore(database).acquire('test', 3_600_000)
     const downstream = this.#owned.use(createDownstream())
     const store = new ContactStore(database)
     const gate = new MergeGate()
-    const claims = new OpeningClaims({ openings: new OpeningStore(database), ...holds, clock, lateCommitMs })
+    const guarded = new OpeningClaims({ openings: new OpeningStore(database), ...holds, clock, lateCommitMs })
+    const claims: Pick<OpeningClaims, 'run'> = isGuarded ? guarded : { run: (_, work) => work(() => Promise.resolve()) }
     const config = loadConfig({ DATABASE_URL: 'file:./x.db' })
     const settingsOf = createSettingsOf(config, { find: () => ({ record: { ownSettings: {} } }) })
     const opener = new ConversationOpener({ store, claims, gate, ...holds, clock, settingsOf })

@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClusterStage } from './cluster-stage.ts'
+import * as databaseClock from './database-clock.ts'
 import type { StageNode } from './stage-node.ts'
 
 /** kill -9. */
@@ -106,6 +107,13 @@ export async function stepClock(node: StageNode, offsetMs: number, ms: number): 
   await node.stepClock(offsetMs)
   await pause(ms)
   await node.stepClock(0)
+}
+
+/** The clock of the machine of PostgreSQL is wrong for this time. */
+export async function stepDatabaseClock({ parts }: ClusterStage, offsetMs: number, ms: number): Promise<void> {
+  await databaseClock.stepDatabaseClock(parts.database, offsetMs)
+  await pause(ms)
+  await databaseClock.stepDatabaseClock(parts.database, 0)
 }
 
 /** Another node joins, so that one is too many; the node that was there first ends. */

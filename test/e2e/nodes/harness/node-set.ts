@@ -30,7 +30,7 @@ export class NodeSet {
   }
 
   /** Another node starts; waits until it answers requests. */
-  async join(options: Pick<NodeOptions, 'stopsAt'> = {}): Promise<StageNode> {
+  async join(options: Pick<NodeOptions, 'stopsAt' | 'version'> = {}): Promise<StageNode> {
     const node = await StageNode.launch({ ...this.#options, ...options })
     this.#launched.push(node)
     await node.process.logged('http listening')

@@ -17,7 +17,7 @@ type Link = { client: Socket; server: Socket | undefined; held: Buffer[] | undef
 
 export class Relay {
   readonly #server: Server
-  readonly #target: Target
+  #target: Target
   readonly #links = new Set<Link>()
   #mode: Mode = 'passing'
   #holdsAt: string | undefined
@@ -69,6 +69,12 @@ export class Relay {
     if (this.#mode === 'cut') this.#endAll()
     this.#mode = 'passing'
     this.release()
+  }
+
+  /** All connections end, and new ones lead to another server. */
+  leadTo(target: Target): void {
+    this.#target = target
+    this.#endAll()
   }
 
   /**

@@ -19,6 +19,7 @@ const all = {
   'stop briefly': ({ node }: Struck) => faults.stopBriefly(node, 2000),
   'short outage': ({ stage }: Struck) => faults.outage(stage, 2000),
   'long outage': ({ stage }: Struck) => faults.outage(stage, 9000),
+  'longest outage': ({ stage }: Struck) => faults.outage(stage, 40_000),
   'all apart': ({ stage }: Struck) => faults.apart(stage, 6000),
   'kill while ending': ({ stage, node, random }: Struck) => faults.killWhileEnding(stage, node, random.below(1500)),
   'kill the placing node': async ({ stage }: Struck) => faults.kill(stage, await stage.nodes.placingNode()),
@@ -26,6 +27,8 @@ const all = {
   crash: ({ stage, random }: Struck) => faults.crash(stage, random.below(6000)),
   'clock ahead': ({ node }: Struck) => faults.stepClock(node, hourMs, 3000),
   'clock behind': ({ node }: Struck) => faults.stepClock(node, -hourMs, 3000),
+  'database clock ahead': ({ stage }: Struck) => faults.stepDatabaseClock(stage, hourMs, 6000),
+  'database clock behind': ({ stage }: Struck) => faults.stepDatabaseClock(stage, -hourMs, 6000),
   join: ({ stage }: Struck) => faults.join(stage),
 }
 

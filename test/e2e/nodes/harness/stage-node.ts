@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { HandOverStep } from '../../../../src/instances/hand-over.ts'
 import { freePort } from '../../../harness/free-port.ts'
 import { ServiceProcess } from '../../../harness/service-process.ts'
+import { copyBuild } from './other-build.ts'
 import { Relay } from './relay.ts'
 
 export type NodeOptions = {
@@ -17,6 +18,8 @@ export type NodeOptions = {
   hasSteppedClock?: boolean | undefined
   /** The step of a hand-over at which the process stands still. */
   stopsAt?: HandOverStep | undefined
+  /** The version of the process; that of this checkout unless given. */
+  version?: string | undefined
 }
 
 const main = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url))
@@ -44,7 +47,8 @@ export class StageNode {
   }
 
   /** The process may still be starting. */
-  static async launch({ databaseUrl, environment, hasSteppedClock = false, stopsAt }: NodeOptions): Promise<StageNode> {
+  static async launch(options: NodeOptions): Promise<StageNode> {
+    const { databaseUrl, environment, hasSteppedClock = false } = options
     await using stack = new AsyncDisposableStack()
     const { hostname, port } = new URL(databaseUrl)
     const toDatabase = stack.use(await Relay.to({ host: hostname, port: Number(port || 5432) }))
@@ -58,7 +62,7 @@ export class StageNode {
       SERVICE_NODE_SECRET: secret,
       CLOCK_FILE: clockFile,
     }
-    const program = stopsAt === undefined ? [main] : [stopping, stopsAt]
+    const program = await programOf(options, stack)
     const script = hasSteppedClock ? ['--import', stepClock, ...program] : program
     const process = stack.use(new ServiceProcess({ ...environment, ...own }, undefined, script))
     return new StageNode({ toDatabase, toPeers, process, clockFile }, stack.move())
@@ -101,6 +105,11 @@ export class StageNode {
 }
 
 type Launched = Pick<StageNode, 'toDatabase' | 'toPeers' | 'process'> & { clockFile: string }
+
+async function programOf({ stopsAt, version }: NodeOptions, stack: AsyncDisposableStack): Promise<string[]> {
+  if (stopsAt !== undefined) return [stopping, stopsAt]
+  return [version === undefined ? main : await copyBuild(version, stack)]
+}
 
 function addressOf(relay: Relay): string {
   return `http://127.0.0.1:${relay.port}`

@@ -15,6 +15,8 @@ import { openTestConnection } from '../../../harness/test-connection.ts'
 import { openParts } from '../../../harness/world-parts.ts'
 import type { Parts } from '../../../harness/world-parts.ts'
 import { Balancer } from './balancer.ts'
+import type { ReplicatedServer } from './replicated-server.ts'
+import { replaceDatabaseClock } from './database-clock.ts'
 
 export type StageOptions = {
   /** How many processes run. */
@@ -23,7 +25,9 @@ export type StageOptions = {
   customersPerAccount?: number
   /** A PostgreSQL of the stage's own, which can crash. */
   hasOwnServer?: boolean
-  /** The clocks of the nodes can be stepped. */
+  /** A PostgreSQL whose replica can take over. The caller ends it. */
+  replicated?: ReplicatedServer
+  /** The clocks of the nodes and of PostgreSQL can be stepped. */
   hasSteppedClocks?: boolean
   environment?: Record<string, string>
   seed?: string
@@ -39,27 +43,30 @@ export type StageParts = Parts & {
 /** All parts go with the stack. `urls` names the nodes that run. */
 export async function openStageParts(
   stack: AsyncDisposableStack,
-  { accounts = 2, hasOwnServer = false, environment = {}, seed = 'causeway' }: StageOptions,
+  options: StageOptions,
   urls: () => readonly string[],
 ): Promise<StageParts> {
+  const { accounts = 2, hasOwnServer = false, hasSteppedClocks = false, environment = {}, seed = 'causeway' } = options
   const server = hasOwnServer ? stack.use(await PostgresServer.start()) : undefined
+  const own = options.replicated ?? server
   const parts = await openParts(stack, {
     engine: 'postgres',
     network: { ...harshNetwork, seed },
     helpdesk: { messagesPerMinute: 100_000, searchesPerMinute: 100_000, seed },
     environment: { SERVICE_DRAIN_RATE: '0', SERVICE_SHUTDOWN_GRACE: '1s', ...environment },
-    ...(server && { place: placeOn(server) }),
+    ...(own && { place: placeOn(own) }),
   })
   const { network, helpdesk, place } = parts
   const balancer = stack.use(await Balancer.start(urls))
   const database = stack.use(await openTestConnection(place.location))
+  if (hasSteppedClocks) await replaceDatabaseClock(database)
   const phones = await seedLinked(database, network, accounts)
   for (const index of phones.keys()) await giveInbox(database, helpdesk, balancer.url, index)
   const settings = { ...networkEnvironment(network), ...parts.environment }
   return { ...parts, environment: settings, balancer, database, phones, server }
 }
 
-function placeOn({ url }: PostgresServer): TestLocation {
+function placeOn({ url }: Pick<PostgresServer, 'url'>): TestLocation {
   return { location: { engine: 'postgres', url }, url, [Symbol.asyncDispose]: () => Promise.resolve() }
 }
 
