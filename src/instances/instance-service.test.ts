@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { allDuties } from '../../test/harness/duties.ts'
+import { noLogouts } from '../../test/harness/no-logouts.ts'
 import { silentLog } from '../../test/harness/logs.ts'
 import { createSoleArrivals } from '../app/nodes/sole-supply.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
@@ -113,9 +114,7 @@ function setUp({ history = { enabled: false, days: 7 } } = {}) {
   const deleted: string[] = []
   const shared = { instances: store as unknown as InstanceStore, network, ...holds, clock }
   const steady = { ...shared, random: () => 0.5, log: silentLog }
-  const none = () => Promise.resolve([])
-  const logouts = { list: none, listOf: none, listOfDeleted: none, remove: () => Promise.resolve() }
-  const pendingLogouts = new PendingLogouts({ ...steady, logouts, duties: allDuties })
+  const pendingLogouts = new PendingLogouts({ ...steady, logouts: noLogouts, duties: allDuties })
   const registry = new InstanceRegistry({
     ...steady,
     pendingLogouts,

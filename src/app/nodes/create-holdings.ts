@@ -118,7 +118,6 @@ function dutiesOf({ membership }: NodeParts, holdings: Holdings): Duties {
     holds: (instance) => membership.holds(instance),
     held: () => holdings.served(),
     isFirst: () => membership.id !== undefined && firstOf(membership.nodes) === membership.id,
-    isAlone: () => membership.id !== undefined && membership.nodes.every(({ id }) => id === membership.id),
     sharers: () => Math.max(1, membership.nodes.filter((node) => node.state === 'active' && !isCell(node)).length),
   }
 }

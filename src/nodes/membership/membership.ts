@@ -288,7 +288,7 @@ export class Membership {
     const { node, listener, log } = this.#deps
     log.warn({ held: this.#held.size }, 'the other nodes have given this one up: it joins again')
     this.#id = undefined
-    this.#isolation.pause()
+    this.#isolation.cutOff()
     this.#held.loseAll()
     this.#noteDraining()
     if (this.#draining.hasBegun) return
