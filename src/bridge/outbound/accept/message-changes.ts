@@ -47,7 +47,7 @@ export class MessageChanges {
     }
     const options = { clock, signal: this.#stop.signal, pauses, onFailure }
     await this.#orElsewhere(
-      async () => void (await retryUntil(options, () => this.#follow(route, command, receivedAt))),
+      () => retryUntil(options, () => this.#follow(route, command, receivedAt)),
       (elsewhere) => elsewhere.follow(route, command, receivedAt),
     )
   }
@@ -65,7 +65,7 @@ export class MessageChanges {
   }
 
   /** Each step may be made twice, so those that were made here before the refusal do no harm. */
-  async #orElsewhere(here: () => Promise<void>, there: (elsewhere: Changes) => Promise<void>): Promise<void> {
+  async #orElsewhere(here: () => Promise<unknown>, there: (elsewhere: Changes) => Promise<void>): Promise<void> {
     const { elsewhere } = this.#deps
     try {
       await here()
