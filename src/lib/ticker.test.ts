@@ -8,7 +8,10 @@ test('a pause that changes is asked for before each run', async () => {
   const clock = new ManualClock()
   let everyMs = 60_000
   let runs = 0
-  const work = () => Promise.resolve(void runs++)
+  const work = () => {
+    runs++
+    return Promise.resolve()
+  }
   await using ticker = new Ticker({ name: 'w', everyMs: () => everyMs, work, clock, log: silentLog })
   ticker.start()
   await clock.advance(60_000)

@@ -14,8 +14,11 @@ for (const [nodes, everyMs] of [
   test(`usage is stored every ${everyMs / 1000} s with ${nodes} active nodes`, async () => {
     const clock = new ManualClock()
     let flushes = 0
-    const usage = { flush: () => Promise.resolve(void flushes++) }
-    const parts = { usage, duties: dutiesOf([], { sharers: () => nodes }) } as unknown as Parameters<
+    const flush = () => {
+      flushes++
+      return Promise.resolve()
+    }
+    const parts = { usage: { flush }, duties: dutiesOf([], { sharers: () => nodes }) } as unknown as Parameters<
       typeof createWorkers
     >[1]
     const workers = createWorkers({ clock, log: silentLog }, parts)
