@@ -211,17 +211,6 @@ test('a pause of 2.5 s moves nothing; after a longer one the node is buried, los
   assert.deepEqual(other.holder.connected, ['shop'], 'the awakened node buries no other')
 })
 
-test('a node that learns from its beat that it was given up closes all connections, also those of no instance', async () => {
-  await using stage = new NodeStage()
-  const [buried] = [await stage.join(), await stage.join()]
-  const { id } = buried
-  const beat = (await stage.tables.nodes.beat(id)).mine ?? 0
-  await stage.tables.nodes.bury({ id, beat }, [], stage.clock.now())
-  await stage.pass(3000)
-  assert.notEqual(buried.id, id)
-  assert.deepEqual(buried.holder.calls, ['isolated', 'back'])
-})
-
 for (const first of ['timers', 'answers'] as const) {
   test(`an old answer that a node reads after a pause opens no connection (${first} first)`, async () => {
     await using stage = new NodeStage()
