@@ -22,6 +22,7 @@ import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
 import { createSoleArrivals, createSoleSupply } from './nodes/sole-supply.ts'
 import { createNodeWorkers } from './nodes/create-node-workers.ts'
+import { DeletedInstances } from './nodes/deleted-instances.ts'
 import { newNode } from './nodes/new-node.ts'
 import { limitToDuties } from './nodes/worker-scopes.ts'
 import { createOperate } from './operate/create-operate.ts'
@@ -44,8 +45,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { instances, roster, network } = accounts
   const { courier, deliveries } = lifecycle
   const { onRoutingChanged } = rooms
+  const deleted = new DeletedInstances([courier, accounts.pendingLogouts], rooms.duties)
   const instanceService = createInstanceService(base, {
-    ...{ accounts, storage, inbound, outbound, history, lifecycle },
+    ...{ accounts, storage, inbound, outbound, history, deleted },
     arrivals: rooms.cluster?.arrivals ?? createSoleArrivals(instances),
     live: rooms.live.relay,
     onRoutingChanged,
@@ -64,8 +66,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   )
 
   const shared = createWorkers(base, {
-    ...{ ...storage, instances, network, deliveries, courier },
-    pendingLogouts: accounts.pendingLogouts,
+    ...{ ...storage, instances, network, deliveries, deleted },
     duties: rooms.duties,
   })
   const historyWorkers = [...history.workers, ...jobs.workers, ...rooms.importer.workers, ...rooms.live.records.workers]

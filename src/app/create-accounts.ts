@@ -10,15 +10,15 @@ import type { Duties } from '../core/nodes/duties.ts'
 import type { Holds } from '../core/nodes/hold.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { Roster } from '../instances/roster/roster.ts'
-import { InstanceService } from '../instances/instance-service.ts'
-import type { Arrivals, InstanceMessages } from '../instances/instance-service.ts'
+import { InstanceService } from '../instances/service/instance-service.ts'
+import type { Arrivals } from '../instances/service/arrivals.ts'
+import type { InstanceMessages } from '../instances/service/instance-removal.ts'
 import { PendingLogouts } from '../instances/pending-logouts.ts'
 import { Reachability } from '../instances/reachability.ts'
 import type { StateListener } from '../instances/state-log.ts'
 import type { Clock } from '../lib/clock.ts'
 import { runAll } from '../lib/run-all.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
-import type { Courier } from '../lifecycle/courier.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { Database } from '../storage/database.ts'
@@ -29,6 +29,7 @@ import { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts
 import { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
 import type { Base } from './base.ts'
+import type { DeletedInstances } from './nodes/deleted-instances.ts'
 import type { HistorySet } from './history/create-history.ts'
 import { createFindSent } from './find-sent.ts'
 
@@ -128,7 +129,7 @@ type ServiceParts = {
   inbound: Pick<InstanceMessages, 'undelivered' | 'forget'>
   outbound: Pick<InstanceMessages, 'forget'>
   history: Pick<HistorySet, 'count' | 'forget'>
-  lifecycle: { courier: Pick<Courier, 'takeDeleted'> }
+  deleted: Pick<DeletedInstances, 'deleted'>
   /** How a new instance becomes live here. */
   arrivals: Arrivals
   live: Pick<LiveChanges, 'instanceDeleted'>
@@ -137,7 +138,7 @@ type ServiceParts = {
 }
 
 export function createInstanceService({ config, clock }: Base, parts: ServiceParts): InstanceService {
-  const { accounts, storage, inbound, outbound, history, lifecycle, arrivals, live, onRoutingChanged } = parts
+  const { accounts, storage, inbound, outbound, history, deleted, arrivals, live, onRoutingChanged } = parts
   return new InstanceService({
     registry: accounts.instances,
     instances: accounts.store,
@@ -155,7 +156,7 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     onDeleted: (name) => {
       accounts.roster.forget(name)
       live.instanceDeleted(name)
-      return runAll([lifecycle.courier, accounts.pendingLogouts].map((part) => () => part.takeDeleted()))
+      return deleted.deleted()
     },
     onChanged: onRoutingChanged,
     history: config.history,

@@ -8,18 +8,12 @@ import type { InstanceName } from '../core/ids.ts'
 import type { HistoryJob } from '../core/jobs/job.ts'
 import type { JobRunner } from '../core/jobs/job-runner.ts'
 import type { Duties } from '../core/nodes/duties.ts'
-import type { PerInstance } from '../core/per-instance.ts'
 import type { Machine } from '../setup/checks/machine.ts'
 import { AccountEvents } from './account-events.ts'
-import { createAdoptions, createAdoptRun } from './adoption/create-adoption.ts'
 import type { Base } from './base.ts'
 import { createCalls } from './calls/create-calls.ts'
 import { createAccounts } from './create-accounts.ts'
-import { createContactRepairs, createRepairRun } from './contacts/create-contacts-repair.ts'
-import { createContactsImporter, createContactsImports } from './contacts/create-contacts-import.ts'
 import { createDownstream, createHelpdeskDatabase, createNotices } from './create-helpdesk.ts'
-import { createHistory } from './history/create-history.ts'
-import { createImporter } from './history/create-importer.ts'
 import { createCluster } from './nodes/create-cluster.ts'
 import type { Cluster } from './nodes/create-cluster.ts'
 import { createNodeView } from './nodes/create-node-view.ts'
@@ -29,7 +23,7 @@ import { onlyNode } from './nodes/node-view.ts'
 import type { NodeView } from './nodes/node-view.ts'
 import { createInbound } from './inbound/create-inbound.ts'
 import { createGroupService, createMemberNotes } from './groups/create-groups.ts'
-import { createJobPace, createJobs } from './jobs/create-jobs.ts'
+import { createJobRooms } from './jobs/create-job-rooms.ts'
 import { createLive, createLiveRecords, createLiveViews, noteMessage } from './live/create-live.ts'
 import { createStoredRowsReader } from './live/stored-rows.ts'
 import { createLifecycle } from './create-lifecycle.ts'
@@ -39,6 +33,7 @@ import { createStorage } from './create-storage.ts'
 import { createTraces } from './create-traces.ts'
 import { createSync } from './sync/create-sync.ts'
 import { createRouting } from './create-tenants.ts'
+import { listPerInstance } from './list-per-instance.ts'
 import { ReceptionRelay } from './reception-relay.ts'
 import { createSettingsOf } from './settings-of.ts'
 
@@ -207,25 +202,11 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     targetOf: (instance) => inbound.destinations.find(instance),
   })
 
-  const importer = createImporter(base, {
-    ...{ settingsOf, database, holds, duties, instances, inbound, downstream, helpdeskDatabase, metrics },
-    lateCommitMs: options.lateCommitMs,
-    runner: options.importRunner,
+  const jobRooms = createJobRooms(base, {
+    ...{ settingsOf, storage, duties, accounts, inbound, sync, downstream, helpdeskDatabase, live: live.relay },
+    ...{ lateCommitMs: options.lateCommitMs, importRunner: options.importRunner },
   })
-  const pace = createJobPace(base, (destination) => inbound.posting.poster.isBusy(destination))
-  const contactsImporter = createContactsImporter(base, {
-    ...{ database, instances, inbound, names: sync.nameUpdate, settingsOf, pace },
-  })
-  const repairRun = createRepairRun(base, { database, audit: storage.audit, instances, inbound, pace })
-  const adopt = createAdoptRun(base, { database, holds, idClock, inbound, settingsOf, pace })
-  const jobs = createJobs(base, {
-    ...{ database, holds, idClock },
-    runners: { ...importer.runners, contacts_import: contactsImporter, contacts_repair: repairRun, adopt },
-    ownerTagOf: (instance) => instances.find(instance)?.record.ownerTag ?? '',
-    live: live.relay,
-  })
-  const adoptions = createAdoptions(base, jobs.jobs, inbound)
-  const history = createHistory(base, { settingsOf, database, holds, idClock, instances, people, jobs: jobs.jobs })
+  const { jobs, history } = jobRooms
 
   const { lostCallbacks } = inbound
   const { refusals, clocks } = outbound
@@ -235,34 +216,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...{ lostCallbacks, refusals, clocks },
   })
 
-  const [inboxWorker, ...inboundMemory] = inbound.perInstance
-  const [outboxWorker, ...outboundMemory] = outbound.perInstance
-  const perInstance: readonly PerInstance[] = [
-    // Before a part creates the id of a row of the instance.
-    idClock,
-    // The workers and the jobs leave first: what they have under way could fill the memory of another part again.
-    inboxWorker,
-    outboxWorker,
-    // The part of the history that starts jobs looks at them when it takes an instance.
-    jobs.jobs,
-    ...history.perInstance,
-    ...inboundMemory,
-    ...outboundMemory,
-    ...sync.perInstance,
-    calls.rejections,
-    numbers,
-    ...(notices ? [notices] : []),
-    setup.watch,
-    lifecycle.courier,
-    lifecycle.exhausted,
-    accounts.reachability,
-    accounts.pendingLogouts,
-    usage,
-    metrics,
-    records.states,
-    records.lastMessages,
-    live.relay,
-  ]
+  const perInstance = listPerInstance({
+    ...{ accounts, calls, history, idClock, inbound, jobs, lifecycle, live: live.relay, metrics, notices, numbers },
+    ...{ outbound, records, setup, sync, usage },
+  })
   reception.connect({
     calls: calls.rejections,
     messages: inbound.reception,
@@ -331,12 +288,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     calls,
     numbers,
     sync,
-    importer,
-    jobs,
-    contactsImports: createContactsImports(base, jobs.jobs, inbound),
-    contactRepairs: createContactRepairs(base, jobs.jobs, inbound),
-    adoptions,
-    history,
+    ...jobRooms,
     setup,
     perInstance,
   }

@@ -2,7 +2,7 @@
 
 import { ownSettingRules as ownSettings } from '../config/own-settings.ts'
 import type { ServerRoutes } from '../http/server/server.ts'
-import type { InstanceService } from '../instances/instance-service.ts'
+import type { InstanceService } from '../instances/service/instance-service.ts'
 import type { Ticker } from '../lib/ticker.ts'
 import type { InboxSetup } from '../setup/inbox-setup.ts'
 import type { TenantService } from '../tenants/tenant-service.ts'

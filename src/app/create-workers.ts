@@ -4,17 +4,17 @@
 import { heldRows } from '../core/nodes/duties.ts'
 import type { Duties, RowScope } from '../core/nodes/duties.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
-import type { PendingLogouts } from '../instances/pending-logouts.ts'
 import type { Usage } from '../ledger/usage.ts'
 import { ClockWatch } from '../lib/clock-watch.ts'
-import { runAll } from '../lib/run-all.ts'
 import { firstSweepMs, Ticker } from '../lib/ticker.ts'
-import type { Courier } from '../lifecycle/courier.ts'
 import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import type { Base } from './base.ts'
+import type { DeletedInstances } from './nodes/deleted-instances.ts'
 
 const usageFlushMs = 60_000
+// Any node answers how much all of them have counted.
+const sharedUsageFlushMs = 5000
 const keySweepMs = 86_400_000
 const deliverySweepMs = 3_600_000
 // How long operators can look up and repeat a delivery that has ended.
@@ -24,18 +24,17 @@ const clockCheckMs = 5000
 const deletedMs = 5000
 
 type Parts = {
-  duties: Pick<Duties, 'held'>
+  duties: Pick<Duties, 'held' | 'sharers'>
   correctFutureTimes: (scope: RowScope) => Promise<void>
   usage: Usage
   instances: Pick<InstanceRegistry, 'dropWorthlessKeys' | 'correctFutureTimes'>
   network: Pick<WhatsappNetwork, 'pruneJournal'>
   deliveries: Pick<DeliveryStore, 'prune'>
-  courier: Pick<Courier, 'takeDeleted'>
-  pendingLogouts: Pick<PendingLogouts, 'takeDeleted'>
+  deleted: Pick<DeletedInstances, 'look'>
 }
 
-export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
-  const { usage, instances, network, deliveries, courier, pendingLogouts, duties, correctFutureTimes } = parts
+export function createWorkers({ clock, log }: Pick<Base, 'clock' | 'log'>, parts: Parts): Ticker[] {
+  const { usage, instances, network, deliveries, deleted, duties, correctFutureTimes } = parts
   const correct = async () => {
     await correctFutureTimes(heldRows(duties))
     instances.correctFutureTimes()
@@ -46,14 +45,15 @@ export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
   const sweep = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, firstMs: firstSweepMs, work, clock, log })
   return [
-    every('usage-flush', usageFlushMs, () => usage.flush()),
+    new Ticker({
+      ...{ name: 'usage-flush', clock, log, work: () => usage.flush() },
+      everyMs: () => (duties.sharers() > 1 ? sharedUsageFlushMs : usageFlushMs),
+    }),
     sweep('key-sweep', keySweepMs, async () => {
       await instances.dropWorthlessKeys()
       await network.pruneJournal()
     }),
-    every('deleted-instances', deletedMs, () =>
-      runAll([courier, pendingLogouts].map((part) => () => part.takeDeleted())),
-    ),
+    every('deleted-instances', deletedMs, () => deleted.look()),
     every('clock-check', clockCheckMs, () => clockWatch.run()),
     sweep('delivery-sweep', deliverySweepMs, () => deliveries.prune(clock.now() - keepDeliveriesMs)),
   ]

@@ -8,7 +8,7 @@ import { clampHistoryDays, longestHistoryDays } from '../core/jobs/history-jobs.
 import { longestProxyUrl, networkProxyRule, parseNetworkProxy } from '../core/network-proxy.ts'
 import { isEventUrl, isSubscriberUrl } from '../core/lifecycle/subscriber.ts'
 import { ownerTagPattern } from '../core/tenant.ts'
-import type { InstanceSettings } from '../instances/instance-service.ts'
+import type { InstanceSettings } from '../instances/service/instance-settings.ts'
 import { Subscriber } from './instance-view.ts'
 import { readOwnSettings } from './own-settings.ts'
 import type { OwnSettingRules } from './own-settings.ts'

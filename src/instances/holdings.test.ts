@@ -195,6 +195,23 @@ test('connections that are cut off come back, also that of an instance which was
   assert.deepEqual([bed.isOnline('shop'), bed.isOnline('bar')], [true, true])
 })
 
+test('a session that is only logged out is closed, too, when the node is cut off', async () => {
+  const bed = HoldingsBed.begun()
+  bed.network.stored.set('old', 'jid')
+  bed.pendingLogouts.add({
+    sessionId: 'old',
+    instance: 'gone',
+    ownerTag: '',
+    askedAt: bed.clock.now(),
+    networkProxy: null,
+  })
+  await bed.settle()
+  assert.equal(bed.network.last.isOpen, true)
+  bed.holdings.isolated(true)
+  await bed.settle()
+  assert.equal(bed.network.last.isOpen, false)
+})
+
 test('after 1,000 moves to another node and back, nothing remembers the instance', async () => {
   const name = 'wanderer-7c1d'
   using memory = new InstanceMemory(name)

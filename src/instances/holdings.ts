@@ -29,7 +29,7 @@ const mostSpreadMs = 1500
 const takeOverMs = 30_000
 
 type Deps = {
-  registry: Pick<InstanceRegistry, 'open' | 'find' | 'list' | 'remove'>
+  registry: Pick<InstanceRegistry, 'open' | 'find' | 'remove' | 'cutOff' | 'goOn'>
   instances: Pick<InstanceStore, 'find'>
   handOver: Pick<HandOver, 'give' | 'drop'>
   /** Work that another node would have to begin anew: the instance stays for now. */
@@ -134,10 +134,8 @@ export class Holdings implements Holder {
   }
 
   isolated(is: boolean): void {
-    for (const account of this.#deps.registry.list()) {
-      if (is) account.cutOff()
-      else account.goOn()
-    }
+    if (is) this.#deps.registry.cutOff()
+    else this.#deps.registry.goOn()
   }
 
   /** No instance is taken any more. */

@@ -105,6 +105,17 @@ export class InstanceRegistry {
     await instances.dropOrphans(nodeHold(), clock.now() - keepSessionsMs)
   }
 
+  /** This node may be given up: all connections close, also those that only log a session out. */
+  cutOff(): void {
+    for (const account of this.#accounts.values()) account.cutOff()
+    this.#deps.pendingLogouts.cutOff()
+  }
+
+  /** This node holds what it held. */
+  goOn(): void {
+    for (const account of this.#accounts.values()) account.goOn()
+  }
+
   /** The clock was put back: no account remembers a time in the future. */
   correctFutureTimes(): void {
     for (const account of this.#accounts.values()) account.correctFutureTimes()

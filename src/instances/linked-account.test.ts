@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { noLogouts } from '../../test/harness/no-logouts.ts'
 import { allDuties } from '../../test/harness/duties.ts'
 import { silentLog } from '../../test/harness/logs.ts'
 import { sampleAudit, sampleInstance } from '../../test/harness/samples.ts'
@@ -47,15 +48,13 @@ function setUp(record: Partial<InstanceRow> = {}, { asksHistory = true } = {}) {
   const clock = new ManualClock()
   const network = new ScriptedNetwork()
   const store = new ScriptedStore()
-  const none = () => Promise.resolve([])
-  const logouts = { list: none, listOf: none, listOfDeleted: none, remove: () => Promise.resolve() }
   const shared = { network, clock, ...holds, hold: holdOf('a'), random: () => 0.5, log: silentLog }
   const events: string[] = []
   const account = new LinkedAccount(
     {
       ...shared,
       instances: store as unknown as InstanceStore,
-      pendingLogouts: new PendingLogouts({ ...shared, logouts, duties: allDuties }),
+      pendingLogouts: new PendingLogouts({ ...shared, logouts: noLogouts, duties: allDuties }),
       gate: new Semaphore(4),
       qrLifetimeMs: 20_000,
       asksHistory,

@@ -6,7 +6,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { ScriptedNetwork, authenticated, closed, jid } from '../../test/harness/scripted-network.ts'
 import type { NodeHold } from '../core/nodes/hold.ts'
 import type { AuditRecord } from '../core/audit.ts'
-import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
+import type { LogoutClaim, PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
 import { PendingLogouts } from './pending-logouts.ts'
 import { holds } from '../../test/harness/holds.ts'
 
@@ -16,6 +16,8 @@ const deleted = { sessionId: 'old', instance: 'deleted', ownerTag: 'x', networkP
 class ScriptedStore {
   rows: PendingLogout[] = []
   readonly audits: string[] = []
+  /** The node that has claimed a logout, by session. */
+  readonly claims = new Map<string, string>()
   isAway = false
 
   list(): Promise<PendingLogout[]> {
@@ -28,6 +30,19 @@ class ScriptedStore {
 
   listOfDeleted(): Promise<PendingLogout[]> {
     return this.listOf('deleted')
+  }
+
+  claim({ node }: NodeHold, sessionId: string): Promise<LogoutClaim> {
+    if (this.isAway) return Promise.reject(new Error('storage is away'))
+    if (!this.rows.some((row) => row.sessionId === sessionId)) return Promise.resolve('done')
+    const claimer = this.claims.get(sessionId) ?? node
+    this.claims.set(sessionId, claimer)
+    return Promise.resolve(claimer === node ? 'claimed' : 'elsewhere')
+  }
+
+  release({ node }: NodeHold, sessionId: string): Promise<void> {
+    if (this.claims.get(sessionId) === node) this.claims.delete(sessionId)
+    return Promise.resolve()
   }
 
   remove(_hold: NodeHold, sessionId: string, audits: readonly AuditRecord[]): Promise<void> {
@@ -91,7 +106,9 @@ describe('a pending logout', () => {
 
   test('is done when its keys are gone, and opens no pairing', async () => {
     const { clock, network, logouts, pending } = await setUp()
-    pending.add({ sessionId: 'gone', instance: 'a', ownerTag: '', askedAt: clock.now(), networkProxy: null })
+    const gone = { sessionId: 'gone', instance: 'a', ownerTag: '', askedAt: clock.now(), networkProxy: null }
+    logouts.rows.push(gone)
+    pending.add(gone)
     assert.equal(await pending.hurry('a', 1000), true)
     assert.deepEqual([network.opened, logouts.audits], [[], ['instance.logout_told']])
   })
@@ -152,49 +169,83 @@ describe('on several nodes', () => {
     const [row] = logouts.rows
     assert.ok(row)
     network.stored.set('other', jid)
-    pending.add({ ...row, sessionId: 'other', instance: 'b' })
+    const other = { ...row, sessionId: 'other', instance: 'b' }
+    logouts.rows.push(other)
+    pending.add(other)
     await settle()
     await pending.leave('a')
     assert.deepEqual([pending.has('a'), pending.has('b')], [false, true])
-    assert.equal(logouts.rows.length, 1, 'the next holder carries it out')
+    assert.equal(logouts.rows.length, 2, 'the next holder carries it out')
     await pending.take('a')
     assert.equal(pending.has('a'), true)
   })
 
-  test('only the first node opens sessions of deleted instances, after the one before it has ended its attempts', async () => {
+  test('only the first node opens sessions of deleted instances', async () => {
     const { clock, network, logouts, duties, pending, settle } = await setUp()
     duties.held = () => []
     duties.isFirst = () => false
-    duties.isAlone = () => false
     network.stored.set('old', jid)
     logouts.rows.push({ ...deleted, askedAt: clock.now() })
-    const opened = async (ms: number) => {
-      await clock.advance(ms)
+    const opened = async () => {
       await pending.takeDeleted()
       await settle()
-      return [network.opened.length, pending.count]
+      return [network.opened.filter(({ isOpen }) => isOpen).length, pending.count]
     }
-    assert.deepEqual(await opened(60_000), [0, 0], 'another node is the first')
+    assert.deepEqual(await opened(), [0, 0], 'another node is the first')
     duties.isFirst = () => true
-    assert.deepEqual(await opened(0), [0, 0], 'the node before may still have the session open')
-    assert.deepEqual(await opened(29_999), [0, 0])
-    assert.deepEqual(await opened(1), [1, 1])
+    assert.deepEqual(await opened(), [1, 1])
     duties.isFirst = () => false
-    assert.deepEqual(await opened(0), [1, 0], 'not the first any more')
-    duties.isFirst = () => true
-    assert.deepEqual(await opened(0), [1, 0], 'the wait begins again')
+    assert.deepEqual(await opened(), [0, 0], 'not the first any more')
   })
 
-  test('a node without others opens sessions of deleted instances at once', async () => {
-    const { clock, network, logouts, duties, pending, settle } = await setUp()
-    duties.held = () => []
-    network.stored.set('old', jid)
-    logouts.rows.push({ ...deleted, askedAt: clock.now() })
-    await pending.start()
+  test('a session is opened by one node, also when two take it for theirs; the other one goes on after its release', async () => {
+    const { clock, network, logouts, pending, settle } = await setUp('old')
+    const other = new PendingLogouts({
+      ...{ network, logouts, clock, random: () => 0, log: new RecordedLog().log },
+      ...{ duties: allDuties, nodeHold: () => ({ node: 'other', epoch: 1 }) },
+    })
+    await other.start()
+    await clock.advance(60_000)
+    assert.deepEqual([network.opened.length, other.count], [1, 1])
+    await pending.leave('a')
+    assert.equal(network.opened[0]?.isOpen, false)
+    while (network.opened.length === 1) await clock.advance(1000)
+    network.last.say(authenticated)
     await settle()
+    assert.deepEqual([logouts.rows, logouts.audits, other.count], [[], ['instance.logout_told'], 0])
+  })
+
+  test('a logout that another node has carried out ends without a trace', async () => {
+    const { clock, network, logouts, pending } = await setUp('old')
+    network.last.say(closed('transient'))
+    logouts.rows = []
+    await clock.advance(10_000)
+    assert.deepEqual([network.opened.length, logouts.audits, pending.count], [1, [], 0])
+  })
+
+  test('the sessions of a node that is cut off are closed, and opened again when the database can be asked', async () => {
+    const { clock, network, logouts, pending, settle } = await setUp('old')
+    logouts.isAway = true
+    pending.cutOff()
+    await settle()
+    assert.equal(network.last.isOpen, false)
+    await clock.advance(600_000)
     assert.deepEqual([network.opened.length, pending.count], [1, 1])
-    duties.isAlone = () => false
-    await pending.takeDeleted()
-    assert.equal(pending.count, 0, 'another node may have been the first before')
+    logouts.isAway = false
+    await clock.advance(60_000)
+    assert.deepEqual([network.opened.length, network.last.isOpen], [2, true])
+  })
+
+  test('a claim that storage could not release is released later', async () => {
+    const { clock, logouts, pending } = await setUp('old')
+    const release = logouts.release.bind(logouts)
+    logouts.release = () => Promise.reject(new Error('storage is away'))
+    const left = pending.leave('a')
+    await clock.advance(1000)
+    assert.equal(logouts.claims.size, 1)
+    logouts.release = release
+    await clock.advance(10_000)
+    await left
+    assert.equal(logouts.claims.size, 0)
   })
 })

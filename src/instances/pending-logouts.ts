@@ -1,10 +1,12 @@
 // The logouts that WhatsApp has not confirmed yet. They go on after a restart and after the deletion of their instance. The holder of
-// an instance carries them out, and the first node those of deleted instances: two nodes never open the same session.
+// an instance carries them out, and the first node those of deleted instances. Each is claimed in the database before its session is
+// opened, so two nodes never open the same one.
 
 import type { AuditAction, AuditRecord } from '../core/audit.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { AccountNetwork } from '../core/network.ts'
 import type { Duties } from '../core/nodes/duties.ts'
+import { unlessLost } from '../core/nodes/hold.ts'
 import type { NodeHold } from '../core/nodes/hold.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import { sleep } from '../lib/clock.ts'
@@ -12,7 +14,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { retryUntil } from '../lib/retry.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
-import type { PendingLogout, PendingLogoutStore } from '../storage/stores/accounts/pending-logout-store.ts'
+import type { LogoutClaim, PendingLogout, PendingLogoutStore } from '../storage/stores/accounts/pending-logout-store.ts'
 import { SessionLogout } from './session-logout.ts'
 import type { LogoutEnd } from './session-logout.ts'
 
@@ -20,14 +22,12 @@ import type { LogoutEnd } from './session-logout.ts'
 const attemptsAtOnce = 2
 // Spreads the first attempts of a start.
 const bootSpreadMs = 1000
-// A node that was the first one before has ended its attempts by then.
-const othersEndMs = 30_000
 const pauses = { firstMs: 200, ceilingMs: 5000 }
 
 type Deps = {
   network: Pick<AccountNetwork, 'open' | 'storedJid' | 'release' | 'forget'>
-  logouts: Pick<PendingLogoutStore, 'list' | 'listOf' | 'listOfDeleted' | 'remove'>
-  duties: Pick<Duties, 'held' | 'isFirst' | 'isAlone'>
+  logouts: Pick<PendingLogoutStore, 'list' | 'listOf' | 'listOfDeleted' | 'claim' | 'release' | 'remove'>
+  duties: Pick<Duties, 'held' | 'isFirst'>
   nodeHold: () => NodeHold
   clock: Clock
   random: () => number
@@ -43,7 +43,6 @@ export class PendingLogouts implements PerInstance {
   readonly #running = new Map<string, Running>()
   /** The sessions of deleted instances, among those that are running. */
   #deleted = new Set<string>()
-  #firstSince: number | undefined
   #isStarted = false
 
   constructor(deps: Deps) {
@@ -83,17 +82,18 @@ export class PendingLogouts implements PerInstance {
 
   /** The logouts of deleted instances. The first node carries them out; a node that is not the first any more ends its attempts. */
   async takeDeleted(): Promise<void> {
-    const { logouts, duties, clock } = this.#deps
+    const { logouts, duties } = this.#deps
     if (!this.#isStarted) return
-    if (duties.isFirst()) this.#firstSince ??= clock.monotonic()
-    else this.#firstSince = undefined
-    const firstForMs = clock.monotonic() - (this.#firstSince ?? Infinity)
-    const othersHaveEnded = duties.isAlone() || firstForMs >= othersEndMs
-    const found = othersHaveEnded ? await logouts.listOfDeleted() : []
+    const found = duties.isFirst() ? await logouts.listOfDeleted() : []
     const before = this.#deleted
     this.#deleted = new Set(found.map(({ sessionId }) => sessionId))
     await this.#end([...this.#running.values()].filter(({ logout }) => this.#isLost(logout, before)))
     this.#goOn(found)
+  }
+
+  /** This node may be given up: no session stays open. The attempts go on when the database can be asked for a claim. */
+  cutOff(): void {
+    for (const { attempts } of this.#running.values()) attempts.cutOff()
   }
 
   #isLost({ sessionId }: PendingLogout, before: ReadonlySet<string>): boolean {
@@ -115,10 +115,14 @@ export class PendingLogouts implements PerInstance {
     if (this.#running.has(sessionId)) return
     const leaving = new AbortController()
     const stop = AbortSignal.any([this.#stop.signal, leaving.signal])
-    const attempts = new SessionLogout({ ...this.#deps, gate: this.#gate, stop }, logout)
+    const claim = () => this.#claim(sessionId)
+    const attempts = new SessionLogout({ ...this.#deps, gate: this.#gate, claim, stop }, logout)
     const over = attempts
       .run(pauseMs)
-      .then((end) => end && this.#settle(logout, end, stop))
+      .then(async (end) => {
+        if (end) await this.#settle(logout, end, stop)
+        if (leaving.signal.aborted) await this.#release(logout)
+      })
       .catch((err: unknown) => {
         this.#deps.log.error({ err, instance: logout.instance }, 'a pending logout failed')
       })
@@ -164,6 +168,20 @@ export class PendingLogouts implements PerInstance {
 
   #of(instance: InstanceName): Running[] {
     return [...this.#running.values()].filter(({ logout }) => logout.instance === instance)
+  }
+
+  async #claim(sessionId: string): Promise<LogoutClaim> {
+    return this.#deps.logouts.claim(this.#deps.nodeHold(), sessionId)
+  }
+
+  /** Another node is to go on. When this process stops, its claims end with its row among the nodes. */
+  async #release({ sessionId, instance }: PendingLogout): Promise<void> {
+    const { logouts, nodeHold, clock, log } = this.#deps
+    const onFailure = (err: unknown) => {
+      log.warn({ err, instance }, 'a logout could not be left to another node yet')
+    }
+    const release = async () => logouts.release(nodeHold(), sessionId)
+    await retryUntil({ clock, signal: this.#stop.signal, pauses, onFailure }, () => unlessLost(release()))
   }
 
   async #settle(logout: PendingLogout, end: LogoutEnd, stop: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-// Logs one session out, however long the network is away. The session is opened only for that.
+// Logs one session out, however long the network is away. The session is opened only for that, by the one node that has claimed it.
 //
 // waiting → telling when the pause is over or a caller asks to try now, and the gate lets one more pass
 // telling → over when WhatsApp has confirmed the logout, or refuses the session · waiting when it fails
@@ -11,7 +11,7 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Semaphore } from '../lib/queues/semaphore.ts'
-import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
+import type { LogoutClaim, PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
 import { ReconnectPolicy } from './reconnect-policy.ts'
 import { runSession } from './run-session.ts'
 import type { SessionRun } from './run-session.ts'
@@ -31,6 +31,8 @@ const keysLost: Closing = {
 type Deps = {
   network: Pick<AccountNetwork, 'open' | 'storedJid' | 'release'>
   gate: Semaphore
+  /** Called before each attempt. A claim under way is waited for: it must not come after its release. */
+  claim: () => Promise<LogoutClaim>
   clock: Clock
   random: () => number
   /** Ends everything; the next process goes on. */
@@ -45,6 +47,7 @@ export class SessionLogout {
   readonly #logout: PendingLogout
   readonly #policy: ReconnectPolicy
   #wake = new AbortController()
+  #cut = new AbortController()
   #lastFailure = 'the network was never tried'
 
   constructor(deps: Deps, logout: PendingLogout) {
@@ -59,14 +62,19 @@ export class SessionLogout {
     this.#wake.abort()
   }
 
-  /** Undefined when it was stopped first. */
+  /** Ends the attempt under way; the next one follows after a pause. */
+  cutOff(): void {
+    this.#cut.abort()
+  }
+
+  /** Undefined when it was stopped first, or when another node has logged the session out. */
   async run(firstPauseMs: number): Promise<LogoutEnd | undefined> {
     for (let pauseMs = firstPauseMs; ;) {
       await this.#rest(pauseMs)
       if (this.#isStopped()) return undefined
       if (this.#leftMs <= 0) return { kind: 'expired', lastFailure: this.#lastFailure }
       const closing = await this.#attempt()
-      if (this.#isStopped()) return undefined
+      if (this.#isStopped() || closing === undefined) return undefined
       if (closing.cause === 'invalidated' || closing.cause === 'banned') return { kind: 'told', closing }
       this.#lastFailure = closing.reason
       pauseMs = this.#policy.pauseAfter(closing) ?? longestPauseMs
@@ -87,12 +95,18 @@ export class SessionLogout {
     return this.#deps.stop.aborted
   }
 
-  async #attempt(): Promise<Closing> {
-    const { network, stop } = this.#deps
+  /** Undefined when the logout is not pending any more. */
+  async #attempt(): Promise<Closing | undefined> {
+    const { network, claim, stop } = this.#deps
     const { sessionId, instance } = this.#logout
+    this.#cut = new AbortController()
+    const over = AbortSignal.any([stop, this.#cut.signal])
     try {
-      if ((await orAbort(network.storedJid({ sessionId, instance, isLeaving: true }), stop)) === null) return keysLost
-      return (await this.#tell()) ?? failedWith('stopped')
+      const claimed = await claim()
+      if (claimed === 'done') return undefined
+      if (claimed === 'elsewhere') return failedWith('another node logs this session out')
+      if ((await orAbort(network.storedJid({ sessionId, instance, isLeaving: true }), over)) === null) return keysLost
+      return (await this.#tell(over)) ?? failedWith('stopped')
     } catch (error) {
       return failedWith(error)
     } finally {
@@ -101,19 +115,18 @@ export class SessionLogout {
     }
   }
 
-  async #tell(): Promise<Closing | undefined> {
-    const { stop } = this.#deps
+  async #tell(over: AbortSignal): Promise<Closing | undefined> {
     const { sessionId, instance, networkProxy } = this.#logout
     const name = { sessionId, instance, isLeaving: true, networkProxy: () => networkProxy }
-    return runSession({ ...this.#deps, ...name }, stop, {
+    return runSession({ ...this.#deps, ...name }, over, {
       onStart: (run) => {
         run.hangUpAfter(attemptDeadlineMs, 'the network did not take the logout within 60 s')
         const hangUp = () => {
           run.hangUp(failedWith('stopped'))
         }
-        stop.addEventListener('abort', hangUp)
+        over.addEventListener('abort', hangUp)
         run.atEnd(() => {
-          stop.removeEventListener('abort', hangUp)
+          over.removeEventListener('abort', hangUp)
         })
       },
       onSignal: (signal, run) => {

@@ -1,4 +1,4 @@
-// Counts usage per instance and day in memory, and adds it to storage every minute, before each read and at the end.
+// Counts usage per instance and day in memory, and adds it to storage at intervals, before each read and at the end.
 
 import { randomUUID } from 'node:crypto'
 import type { InstanceName } from '../core/ids.ts'

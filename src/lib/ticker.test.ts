@@ -4,6 +4,25 @@ import { RecordedLog, silentLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { Ticker } from './ticker.ts'
 
+test('a pause that changes is asked for before each run', async () => {
+  const clock = new ManualClock()
+  let everyMs = 60_000
+  let runs = 0
+  const work = () => {
+    runs++
+    return Promise.resolve()
+  }
+  await using ticker = new Ticker({ name: 'w', everyMs: () => everyMs, work, clock, log: silentLog })
+  ticker.start()
+  await clock.advance(60_000)
+  assert.equal(runs, 1)
+  everyMs = 5000
+  await clock.advance(60_000)
+  assert.equal(runs, 2, 'the pause that has begun stays')
+  await clock.advance(5000)
+  assert.equal(runs, 3)
+})
+
 test('a worker runs at its interval until it is disposed', async () => {
   const clock = new ManualClock()
   let runs = 0

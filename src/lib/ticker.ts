@@ -9,7 +9,8 @@ import type { Log } from './log.ts'
 
 type Deps = {
   name: string
-  everyMs: number
+  /** A function is asked before each pause. */
+  everyMs: number | (() => number)
   /** How long after the start the first run is; `everyMs` when it is left out. */
   firstMs?: number
   work: () => Promise<void>
@@ -48,7 +49,7 @@ export class Ticker {
   }
 
   start(): void {
-    this.#schedule(this.#deps.firstMs ?? this.#deps.everyMs)
+    this.#schedule(this.#deps.firstMs ?? this.#pauseMs)
   }
 
   /** Runs the work now; a run already in flight is joined. Never rejects: a failure is logged and kept. */
@@ -65,12 +66,17 @@ export class Ticker {
     await this.#running
   }
 
+  get #pauseMs(): number {
+    const { everyMs } = this.#deps
+    return typeof everyMs === 'number' ? everyMs : everyMs()
+  }
+
   #schedule(ms: number): void {
     if (this.#stopped) return
     this.#cancelNext?.()
     this.#cancelNext = this.#deps.clock.after(ms, () => {
       void this.tick().then(() => {
-        this.#schedule(this.#deps.everyMs)
+        this.#schedule(this.#pauseMs)
       })
     })
   }

@@ -10,6 +10,7 @@ function bed(answer: OwnerAnswer = owner) {
   const clock = new ManualClock()
   const held = new Set<string>()
   const asked: string[] = []
+  const known = new Set(['shop'])
   const table = new RouteTable({
     clock,
     isHere: (instance) => held.has(instance),
@@ -17,6 +18,7 @@ function bed(answer: OwnerAnswer = owner) {
       asked.push(instance)
       return Promise.resolve(answer)
     },
+    names: { has: (name) => Promise.resolve(known.has(name)) },
     takeQuarantined: () => Promise.resolve(),
   })
   return { clock, held, asked, table }
@@ -58,6 +60,17 @@ test('no owner, quarantine and an unknown name are not remembered', async () => 
     await table.ownerOf('shop')
     assert.equal(asked.length, 2, answer)
   }
+})
+
+test('a callback for a name that does not exist costs no query of its own; every other one is answered like a request', async () => {
+  const { held, asked, table } = bed()
+  for (let n = 0; n < 1000; n++) assert.equal(await table.callbackOwnerOf(`unknown-${n}`), 'unknown')
+  assert.deepEqual(asked, [])
+  assert.deepEqual(await table.callbackOwnerOf('shop'), owner)
+  assert.deepEqual(await table.callbackOwnerOf('shop'), owner)
+  assert.deepEqual(asked, ['shop'])
+  held.add('bar')
+  assert.equal(await table.callbackOwnerOf('bar'), 'here')
 })
 
 test('questions about the same instance at the same time cost one query', async () => {

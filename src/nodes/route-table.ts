@@ -5,12 +5,14 @@ import type { OwnerAnswer, Owners } from '../core/nodes/owners.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
 import { SingleFlight } from '../lib/queues/single-flight.ts'
+import type { KnownNames } from './known-names.ts'
 
 type Deps = {
   /** What this node holds is never looked up. */
   isHere: (instance: InstanceName) => boolean
   /** Asks the database. */
   find: (instance: InstanceName) => Promise<OwnerAnswer>
+  names: Pick<KnownNames, 'has'>
   takeQuarantined: Owners['takeQuarantined']
   clock: Pick<Clock, 'monotonic'>
 }
@@ -29,8 +31,13 @@ export class RouteTable implements Owners {
   }
 
   async ownerOf(instance: InstanceName): Promise<OwnerAnswer> {
-    if (this.#deps.isHere(instance)) return 'here'
-    return this.#routes.get(instance) ?? this.#flights.run(instance, () => this.#find(instance))
+    return this.#remembered(instance) ?? this.#flights.run(instance, () => this.#find(instance))
+  }
+
+  async callbackOwnerOf(instance: InstanceName): Promise<OwnerAnswer> {
+    const remembered = this.#remembered(instance)
+    if (remembered) return remembered
+    return (await this.#deps.names.has(instance)) ? this.ownerOf(instance) : 'unknown'
   }
 
   forget(instance: InstanceName): void {
@@ -39,6 +46,10 @@ export class RouteTable implements Owners {
 
   takeQuarantined(instance: InstanceName): Promise<void> {
     return this.#deps.takeQuarantined(instance)
+  }
+
+  #remembered(instance: InstanceName): OwnerAnswer | undefined {
+    return this.#deps.isHere(instance) ? 'here' : this.#routes.get(instance)
   }
 
   async #find(instance: InstanceName): Promise<OwnerAnswer> {

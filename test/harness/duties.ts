@@ -8,7 +8,6 @@ export const allDuties: Duties = {
   holds: () => true,
   held: () => 'all',
   isFirst: () => true,
-  isAlone: () => true,
   sharers: () => 1,
 }
 
@@ -18,7 +17,6 @@ export function dutiesOf(held: readonly InstanceName[], others: Partial<Duties> 
     holds: (name) => held.includes(name),
     held: () => held,
     isFirst: () => false,
-    isAlone: () => false,
     sharers: () => 2,
     ...others,
   }

@@ -206,7 +206,8 @@ test('a node that was buried alive loses everything at once and joins under a ne
   node.mayBeWrong = true
   assert.ok(await stage.tables.nodes.bury({ id: before, beat }, [{ instance: 'shop', node: other.id }], 0))
   await stage.pass(1500)
-  assert.deepEqual(node.holder.calls, [`take shop ${hold.epoch}`, `lose shop ${hold.epoch}`])
+  // Also the connections of no instance close.
+  assert.deepEqual(node.holder.calls, [`take shop ${hold.epoch}`, 'isolated', `lose shop ${hold.epoch}`, 'back'])
   assert.deepEqual([node.membership.state, node.id === before], ['active', false])
   assert.throws(() => node.membership.holdOf('shop'), NotHeldError)
   assert.deepEqual([other.holder.connected, node.events], [['shop'], []])
@@ -235,7 +236,7 @@ test('a reading that began before the node was buried takes nothing under the ol
   isHeldUp.now = false
   goOn.resolve(undefined)
   await stage.pass(1000)
-  assert.deepEqual(node.holder.calls, [])
+  assert.deepEqual(node.holder.calls, ['isolated', 'back'])
 })
 
 test('a wish for a node that has just joined is kept, and an instance in quarantine is not taken', async () => {

@@ -3,6 +3,7 @@
 import type { Duties } from '../../core/nodes/duties.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import { isActive } from '../../core/instance.ts'
+import type { AssignmentTable } from '../../core/nodes/node.ts'
 import type { OwnerAnswer, Standing } from '../../core/nodes/owners.ts'
 import type { Activity } from '../../core/nodes/placement.ts'
 import { HandOver } from '../../instances/hand-over.ts'
@@ -10,6 +11,7 @@ import type { HandOverStep } from '../../instances/hand-over.ts'
 import { Holdings } from '../../instances/holdings.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { KnownNames } from '../../nodes/known-names.ts'
 import { firstOf } from '../../nodes/look-schedule.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
 import { isCell } from '../../nodes/placement/cluster.ts'
@@ -50,7 +52,14 @@ export function createHoldings({ log, stack }: Base, parts: Parts) {
     random: Math.random,
     log,
   })
-  relay.connect({ holder: holdings, onSettings })
+  const names = new KnownNames({ read: () => namesOf(assignments), clock: systemClock })
+  relay.connect({
+    holder: holdings,
+    onSettings: () => {
+      names.forget()
+      onSettings()
+    },
+  })
   stack.defer(() => {
     holdings.end()
   })
@@ -69,6 +78,7 @@ export function createHoldings({ log, stack }: Base, parts: Parts) {
   const owners = new RouteTable({
     isHere: (instance) => holdings.standingOf(instance).standing === 'held',
     find: (instance) => findOwner(node, instance),
+    names,
     takeQuarantined: async (instance) => {
       await tables.assignments.release(instance, membership.nodeHold.node, databaseNow())
       await membership.follow(lookMs, instance)
@@ -90,6 +100,10 @@ function viewOf(membership: Membership) {
 /** The times of assignments and moves are on the clock of the database. */
 function databaseClock(membership: Membership): Clock {
   return { ...systemClock, now: () => membership.databaseNow() }
+}
+
+async function namesOf(assignments: Pick<AssignmentTable, 'all'>): Promise<InstanceName[]> {
+  return (await assignments.all()).map(({ instance }) => instance)
 }
 
 async function findOwner({ tables, membership }: NodeParts, instance: InstanceName): Promise<OwnerAnswer> {
@@ -118,7 +132,6 @@ function dutiesOf({ membership }: NodeParts, holdings: Holdings): Duties {
     holds: (instance) => membership.holds(instance),
     held: () => holdings.served(),
     isFirst: () => membership.id !== undefined && firstOf(membership.nodes) === membership.id,
-    isAlone: () => membership.id !== undefined && membership.nodes.every(({ id }) => id === membership.id),
     sharers: () => Math.max(1, membership.nodes.filter((node) => node.state === 'active' && !isCell(node)).length),
   }
 }

@@ -22,10 +22,6 @@ export class DutyRelay implements Duties {
     return this.#duties().isFirst()
   }
 
-  isAlone(): boolean {
-    return this.#duties().isAlone()
-  }
-
   sharers(): number {
     return this.#duties().sharers()
   }

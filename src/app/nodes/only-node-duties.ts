@@ -9,7 +9,6 @@ export function onlyNodeDuties(registry: () => Pick<InstanceRegistry, 'has'>): D
     holds: (instance) => registry().has(instance),
     held: () => 'all',
     isFirst: () => true,
-    isAlone: () => true,
     sharers: () => 1,
   }
 }

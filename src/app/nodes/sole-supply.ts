@@ -1,7 +1,7 @@
 // On SQLite one process holds every instance.
 
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
-import type { Arrivals } from '../../instances/instance-service.ts'
+import type { Arrivals } from '../../instances/service/arrivals.ts'
 import type { InstanceSupply } from '../running-app.ts'
 
 export function createSoleSupply(instances: InstanceRegistry): InstanceSupply {

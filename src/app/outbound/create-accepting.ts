@@ -61,11 +61,11 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const localeOf = (instance: InstanceName) => deps.settingsOf(instance).locale
   const ages = new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock })
   const shared = { fingerprints, rows, newRows: common.rows, firstCallbacks, ages, routing, localeOf, count }
-  const { standIn, acceptor: elsewhere } = createStandIn(deps, parts, shared)
-  const others = createOthers(deps, parts, elsewhere)
+  const elsewhere = createStandIn(deps, parts, shared)
+  const others = createOthers(deps, parts, elsewhere.acceptor)
   const acceptor = createAcceptor(parts, { ...common, order, others })
-  const direct = createDirect(deps, parts, common)
-  const changes = createChanges(deps, parts, { answers, firstCallbacks, rows })
+  const direct = createDirect(deps, parts, { ...common, others })
+  const changes = createChanges(deps, parts, { answers, firstCallbacks, rows, elsewhere: elsewhere.changes })
   const activity = createActivity(deps, parts)
   const clocks = new ClockDifferences({ clock, log })
   const refusals = new CallbackRefusals({ count, clock, log })
@@ -82,7 +82,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     clock,
     log,
   })
-  return { webhook, standIn, clocks, refusals, acceptor, direct, changes, activity, order }
+  return { webhook, standIn: elsewhere.standIn, clocks, refusals, acceptor, direct, changes, activity, order }
 }
 
 function refusalCounter({ metrics }: OutboundDeps): (reason: RefusalReason) => void {
@@ -160,7 +160,7 @@ function createAcceptor(
 function createDirect(
   { clock }: OutboundDeps,
   { stores, accounts, routes, sending, newId }: Parts,
-  { fingerprints, rows, ...common }: Common,
+  { fingerprints, rows, ...common }: Common & { others: OtherNodes },
 ): DirectMessages {
   const { outbox, requests, map } = stores
   const { recipients, undecided } = sending
@@ -172,10 +172,18 @@ function createDirect(
   })
 }
 
+type ChangeParts = {
+  answers: AnswerRoutes
+  firstCallbacks: FirstCallbacks
+  rows: MessageRows
+  /** For instances that another node holds. */
+  elsewhere: MessageChanges
+}
+
 function createChanges(
   { clock, log, lostCallbacks }: OutboundDeps,
   { stores, accounts, sending, newId }: Parts,
-  { answers, firstCallbacks, rows }: { answers: AnswerRoutes; firstCallbacks: FirstCallbacks; rows: MessageRows },
+  { answers, firstCallbacks, rows, elsewhere }: ChangeParts,
 ): MessageChanges {
   const { outbox, transitions, map, shown, retries } = stores
   const { worker, shownWorker } = sending
@@ -193,12 +201,13 @@ function createChanges(
     clock,
     wake,
   })
+  const changes = new MessageChanges({ requests, deletions, elsewhere, clock, log })
   lostCallbacks.onFailedMessage((destination, message_id) => {
-    requests.noteShownFailure(destination, message_id).catch((err: unknown) => {
+    changes.noteShownFailure(destination, message_id).catch((err: unknown) => {
       log.warn({ err, message_id }, 'a message that is shown as failed could not be looked at yet')
     })
   })
-  return new MessageChanges({ requests, deletions, clock, log })
+  return changes
 }
 
 function createActivity(

@@ -142,7 +142,7 @@ function createParts(deps: OutboundDeps) {
     every('outbox-drain', drainMs, async () => {
       await undecided.run()
       await worker.drain(heldRows(duties))
-      if (duties.isFirst()) await worker.failRowsOfDeletedInstances()
+      if (duties.isFirst()) await worker.failRowsOfDeletedInstances(duties.held() === 'all')
     }),
     every('outbox-expire', expireMs, () => worker.expire(heldRows(duties))),
     every('ban-risk', banRiskMs, () => {

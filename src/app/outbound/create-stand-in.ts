@@ -73,7 +73,7 @@ export function createStandIn(deps: OutboundDeps, parts: Parts, shared: Shared) 
       ...{ traces: deps.traces, clock: deps.clock, log: deps.log },
     })
   const doubtful = handlerOf(new DoubtfulCallbacks(acceptor))
-  return { acceptor, standIn: new CallbackStandIn({ certain: handlerOf(acceptor), doubtful }) }
+  return { acceptor, changes, standIn: new CallbackStandIn({ certain: handlerOf(acceptor), doubtful }) }
 }
 
 /** Typing, seen, labels and notes need the session or the memory of the owner. They are answered, and nothing is done. */
@@ -172,6 +172,7 @@ function createChanges(
       ...{ outbox, shown, retries, answers, firstCallbacks, rows, clock },
       wake: () => undefined,
     }),
+    elsewhere: null,
     clock,
     log,
   })

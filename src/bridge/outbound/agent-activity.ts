@@ -30,7 +30,7 @@ export type ActivityListener = {
 type Deps = {
   sent: Pick<SentMessageStore, 'unread' | 'markRead' | 'lastAddress'>
   recipients: Pick<Recipients, 'knownAddressOf'>
-  accounts: Pick<SendingAccounts, 'sessionOf'>
+  accounts: Pick<SendingAccounts, 'sessionOf' | 'isHere'>
   markAsRead: boolean
   typing: boolean
   presence: 'auto' | 'online' | 'never'
@@ -65,11 +65,11 @@ export class AgentActivity implements PerInstance {
   }
 
   typing(instance: InstanceName, ref: ChatRef, isTyping: boolean): void {
-    const { accounts, listener, clock } = this.#deps
+    const { accounts, clock } = this.#deps
     if (!this.#deps.typing) return
     this.#inBackground('typing could not be shown', async () => {
       const address = await this.#addressOf(instance, ref)
-      listener().used(instance, address, clock.now())
+      this.usedAddress(instance, address, clock.now())
       await accounts.sessionOf(instance)?.setTyping(address, isTyping)
     })
   }
@@ -80,18 +80,23 @@ export class AgentActivity implements PerInstance {
     // Most changes of a conversation are by customers, and name the time at which an agent looked long ago.
     if (!typing || at <= clock.now() - listener().usedForMs) return
     this.#inBackground('the chat of an agent could not be noted', async () => {
-      listener().used(instance, await this.#addressOf(instance, ref), at)
+      this.usedAddress(instance, await this.#addressOf(instance, ref), at)
     })
   }
 
   /** The same where the address of the chat is known. */
   usedAddress(instance: InstanceName, address: Jid, at: number): void {
-    if (this.#deps.typing) this.#deps.listener().used(instance, address, at)
+    const { typing, accounts, listener } = this.#deps
+    if (typing && accounts.isHere(instance)) listener().used(instance, address, at)
   }
 
-  /** An agent did something on this instance at this time. The account is online until 2 minutes after it. */
+  /**
+   * An agent did something on this instance at this time. The account is online until 2 minutes after it. Instances that share a
+   * helpdesk inbox may be on different nodes: nothing is remembered of one that is not here.
+   */
   acted(instance: InstanceName, at: number): void {
-    const { presence, clock } = this.#deps
+    const { accounts, presence, clock } = this.#deps
+    if (!accounts.isHere(instance)) return
     const now = clock.now()
     const until = Math.min(at, now) + onlineAfterActionMs
     const current = this.#goingOffline.get(instance)

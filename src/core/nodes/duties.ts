@@ -10,8 +10,6 @@ export type Duties = {
   held(): readonly InstanceName[] | 'all'
   /** Whether this node does the work that belongs to no instance. One node at a time does: the active one with the smallest id. */
   isFirst(): boolean
-  /** Whether no other node lives, so that none has work under way. */
-  isAlone(): boolean
   /** How many active nodes share a limit towards a helpdesk or a subscriber; at least 1. */
   sharers(): number
 }

@@ -15,6 +15,8 @@ export type OwnerAnswer = Owner | 'here' | 'none' | 'quarantined' | 'unknown'
 export type Owners = {
   /** May be some seconds old, except for `here`. */
   ownerOf(instance: InstanceName): Promise<OwnerAnswer>
+  /** For callers without a token: a name that did not exist some seconds ago is `unknown`, without a query. */
+  callbackOwnerOf(instance: InstanceName): Promise<OwnerAnswer>
   /** The last answer was wrong: the next question goes to the database. */
   forget(instance: InstanceName): void
   /** Ends the quarantine: this node holds the instance from now on and opens it. Nothing happens when it has ended already. */

@@ -43,9 +43,9 @@ export class Forwarding {
     const instance = instanceOf(request)
     if (instance === undefined) return payload
     const since = clock.monotonic() - request.heldMs
-    const owner = await owners.ownerOf(instance)
-    if (owner === 'here' || owner === 'unknown') return payload
     const isForCallbacks = isCallback(request.routeOptions.url ?? '')
+    const owner = await (isForCallbacks ? owners.callbackOwnerOf(instance) : owners.ownerOf(instance))
+    if (owner === 'here' || owner === 'unknown') return payload
     if (isForCallbacks) await this.#callbackBodies.admitInTime(request, reply, waitForRoomMs - request.heldMs)
     else this.#otherBodies.admit(request, reply)
     const hungUp = this.#whenOver(request, reply)

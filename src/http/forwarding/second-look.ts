@@ -44,13 +44,14 @@ export class SecondLook {
     const since = clock.monotonic() - request.heldMs - reply.elapsedTime
     const instance = instanceOf(request)
     if (instance === undefined) return error
+    const isForCallbacks = isCallback(request.routeOptions.url ?? '')
     owners.forget(instance)
-    const owner = await owners.ownerOf(instance)
+    const owner = await (isForCallbacks ? owners.callbackOwnerOf(instance) : owners.ownerOf(instance))
     // `here`: it was deleted a moment ago, or this node does not know yet that it has left.
     if (owner === 'unknown' || owner === 'here') return error
     const left = new NotHeldError(instance)
     // The node that received the request stores the callback.
-    if (forwarded.find(request.raw) || !isCallback(request.routeOptions.url ?? '')) return left
+    if (forwarded.find(request.raw) || !isForCallbacks) return left
     const body = Buffer.isBuffer(request.body) ? request.body : await readBody(request, reply, request.raw)
     const passage = { instance, request, reply, body, since, hungUp: whenClosed(reply) }
     return (await this.#callbacks.pass(passage)) === 'answered' ? 'answered' : left

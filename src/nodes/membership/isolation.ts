@@ -60,6 +60,12 @@ export class Isolation {
     this.#scheduleClosing()
   }
 
+  /** The others have given this node up. */
+  cutOff(): void {
+    this.pause()
+    this.#set(true)
+  }
+
   /** Until the next beat goes through, nothing is asked and nothing closes. */
   pause(): void {
     this.#cancelQuestions?.()

@@ -13,105 +13,46 @@
 import type { InstanceName } from '../../core/ids.ts'
 import { NotHeldError } from '../../core/nodes/hold.ts'
 import type { Hold, NodeHold, NodeId } from '../../core/nodes/hold.ts'
-import type { AssignmentTable, BeatAnswer, NewNode, NodeTable, SeenNode } from '../../core/nodes/node.ts'
-import type { Peers, RenewedAnswer } from '../../core/nodes/peers.ts'
+import type { BeatAnswer, SeenNode } from '../../core/nodes/node.ts'
+import type { RenewedAnswer } from '../../core/nodes/peers.ts'
 import { sleep } from '../../lib/clock.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
-import type { Log } from '../../lib/log.ts'
 import { shownOwnerName } from '../owner-name.ts'
 import { ownedBy } from '../standby.ts'
 import { beatUntilStopped } from './beat-loop.ts'
-import { Burials } from './burials.ts'
-import type { Inherit } from './burials.ts'
-import { Draining } from './draining.ts'
-import { HoldReader } from './hold-reader.ts'
-import type { Holder } from './holder.ts'
-import { HeldInstances } from './held-instances.ts'
-import { Isolation } from './isolation.ts'
-import { Joining } from './joining.ts'
 import type { Joined } from './joining.ts'
-import { LastAnswer } from './last-answer.ts'
-import { NodeWatch } from './node-watch.ts'
+import { createMembershipParts } from './membership-parts.ts'
+import type { MembershipDeps, MembershipParts } from './membership-parts.ts'
 import type { Span } from './node-watch.ts'
 
 export type MembershipState = 'standby' | 'active' | 'uncertain' | 'isolated' | 'draining' | 'released'
 
-/** What the rest of the service hears of the database and the node. */
-type MembershipListener = {
-  /** A tenant or the settings of an instance changed at any node. */
-  onSettings: () => void
-  /** The database was set back: it lacks what it had confirmed. */
-  onSetBack: () => void
-  /** This process cannot be a node any more. */
-  onFatal: (reason: Error) => void
-}
-
-type Deps = {
-  /** `name` is the one of `newOwnerName`. */
-  node: Omit<NewNode, 'id'>
-  tables: { nodes: NodeTable; assignments: AssignmentTable }
-  peers: Pick<Peers, 'renewed' | 'look'>
-  holder: Holder
-  inherit: Inherit
-  listener: MembershipListener
-  /** True only if the process of this name is certainly dead. */
-  isDead: (name: string) => boolean
-  clock: Clock
-  log: Log
-}
-
 export class Membership {
-  readonly #deps: Deps
+  readonly #deps: MembershipDeps
   readonly #stop = new AbortController()
-  readonly #watch = new NodeWatch()
-  readonly #last: LastAnswer
-  readonly #joining: Joining
-  readonly #isolation: Isolation
-  readonly #held: HeldInstances
-  readonly #reader: HoldReader
-  readonly #burials: Burials
-  readonly #draining: Draining
+  readonly #parts: MembershipParts
   #id: NodeId | undefined
   #predecessorMayRun = false
   #beatMs = 0
   #started: Promise<void> | undefined
   #beating: Promise<void> | undefined
 
-  constructor(deps: Deps) {
+  constructor(deps: MembershipDeps) {
     this.#deps = deps
-    const { node, tables, peers, holder, inherit, isDead, clock, log } = deps
-    const { nodes, assignments } = tables
-    this.#last = new LastAnswer(clock)
-    const stopped = this.#stop.signal
-    this.#joining = new Joining({ node, nodes, isDead, clock, log, signal: stopped })
-    this.#draining = new Draining({ nodes, clock, log, stopped })
-    const onChange = (isIsolated: boolean) => {
-      log.warn({ isIsolated }, 'the connections of a node follow its beats')
-      holder.isolated(isIsolated)
-    }
-    this.#isolation = new Isolation({ peers, clock, onChange })
-    this.#held = new HeldInstances({ holder, clock, log, stopped })
-    const view = () => (this.#id === undefined ? undefined : { id: this.#id, nodes: this.#last.nodes })
-    this.#reader = new HoldReader({ assignments, held: this.#held, view, log })
-    const now = () => this.#last.databaseNow()
-    const onInherited = () => {
-      this.lookNow()
-    }
-    this.#burials = new Burials({ nodes, assignments, peers, inherit, now, log, onInherited })
+    this.#parts = createMembershipParts(deps, { id: () => this.#id, stopped: this.#stop.signal })
   }
 
   get state(): MembershipState {
     if (this.#stop.signal.aborted) return 'released'
-    if (this.#id === undefined) return this.#draining.hasBegun ? 'draining' : 'standby'
-    if (this.#isolation.isIsolated) return 'isolated'
-    if (!this.#isolation.isCertain) return 'uncertain'
-    return this.#draining.hasBegun ? 'draining' : 'active'
+    if (this.#id === undefined) return this.#parts.draining.hasBegun ? 'draining' : 'standby'
+    if (this.#parts.isolation.isIsolated) return 'isolated'
+    if (!this.#parts.isolation.isCertain) return 'uncertain'
+    return this.#parts.draining.hasBegun ? 'draining' : 'active'
   }
 
   /** Whether the database has named a node beside which this process may not run. */
   get isRefused(): boolean {
-    return this.#joining.isRefused
+    return this.#parts.joining.isRefused
   }
 
   /** Whether a node before this one did not end and may still run. It may hold the port. */
@@ -132,7 +73,7 @@ export class Membership {
 
   /** The living nodes, this one included, as the last beat showed them. */
   get nodes(): readonly SeenNode[] {
-    return this.#last.nodes
+    return this.#parts.last.nodes
   }
 
   /** How long the last beat that went through has taken. */
@@ -142,32 +83,32 @@ export class Membership {
 
   /** How many instances no node holds. */
   get free(): number {
-    return this.#last.free
+    return this.#parts.last.free
   }
 
   /** How many instances are assigned to this node. */
   get heldCount(): number {
-    return this.#held.size
+    return this.#parts.held.size
   }
 
   /** Whether what the database assigns to this node is known. */
   get hasRead(): boolean {
-    return this.#reader.hasRead
+    return this.#parts.reader.hasRead
   }
 
   holds(instance: InstanceName): boolean {
-    return this.#held.find(instance) !== undefined
+    return this.#parts.held.find(instance) !== undefined
   }
 
   readonly holdOf = (instance: InstanceName): Hold => {
-    const hold = this.#held.find(instance)
+    const hold = this.#parts.held.find(instance)
     if (!hold) throw new NotHeldError(instance)
     return hold
   }
 
   /** Epoch milliseconds on the clock of the database. */
   databaseNow(): number {
-    return this.#last.databaseNow()
+    return this.#parts.last.databaseNow()
   }
 
   /** Resolves when this process is a node; rejects when another process forbids it for the standby time. */
@@ -180,7 +121,7 @@ export class Membership {
 
   /** Reads what this node holds now, instead of with the next change that a beat shows. */
   lookNow(): void {
-    this.#reader.readNow()
+    this.#parts.reader.readNow()
   }
 
   /**
@@ -191,9 +132,9 @@ export class Membership {
     const over = new AbortController()
     const followed = (async () => {
       this.lookNow()
-      await this.#burials.settled()
-      await this.#reader.settled()
-      await (instance === undefined ? this.#held.settled(over.signal) : this.#held.settledOf(instance))
+      await this.#parts.burials.settled()
+      await this.#parts.reader.settled()
+      await (instance === undefined ? this.#parts.held.settled(over.signal) : this.#parts.held.settledOf(instance))
     })()
     await Promise.race([followed, sleep(this.#deps.clock, timeoutMs, over.signal)])
     over.abort()
@@ -201,18 +142,18 @@ export class Membership {
 
   /** The instance was deleted by this node. */
   dropDeleted(instance: InstanceName): void {
-    this.#held.drop(instance)
+    this.#parts.held.drop(instance)
     this.lookNow()
   }
 
   /** For a node that cannot reach the database. */
   renewed(): RenewedAnswer {
-    return this.#watch.renewed(this.#deps.clock.monotonic())
+    return this.#parts.watch.renewed(this.#deps.clock.monotonic())
   }
 
   /** Takes no more instances. Resolves when none is left, or when no other node is there to take them. */
   async drain(): Promise<void> {
-    const draining = this.#draining.run(this.#id)
+    const draining = this.#parts.draining.run(this.#id)
     this.#noteDraining()
     await draining
   }
@@ -220,10 +161,10 @@ export class Membership {
   async [Symbol.asyncDispose](): Promise<void> {
     const { tables, log } = this.#deps
     this.#stop.abort()
-    this.#isolation.pause()
+    this.#parts.isolation.pause()
     await this.#started?.catch(ignoreRejection)
     await this.#beating
-    await Promise.all([this.#burials.settled(), this.#reader.settled(), this.#held.settled()])
+    await Promise.all([this.#parts.burials.settled(), this.#parts.reader.settled(), this.#parts.held.settled()])
     if (this.#id === undefined) return
     try {
       await tables.nodes.end(this.#id, this.databaseNow())
@@ -233,11 +174,11 @@ export class Membership {
   }
 
   async #enter(): Promise<void> {
-    const joined = await this.#joining.join()
+    const joined = await this.#parts.joining.join()
     const { signal } = this.#stop
     this.#id = joined.id
     if (signal.aborted) throw new Error('stopped while joining the nodes')
-    this.#last.forgetBeat()
+    this.#parts.last.forgetBeat()
     this.#begin(joined)
   }
 
@@ -245,8 +186,8 @@ export class Membership {
     this.#predecessorMayRun = mayRun
     this.#deps.log.info({ node: id, others: answer.nodes.length - 1 }, 'this process is a node')
     this.#renew(id, answer, span)
-    this.#reader.readNow()
-    this.#burials.start(id, dead, answer.nodes)
+    this.#parts.reader.readNow()
+    this.#parts.burials.start(id, dead, answer.nodes)
   }
 
   #beat(): Promise<void> {
@@ -258,7 +199,7 @@ export class Membership {
         if (answer.mine === null) await this.#joinAgain(answer)
         else this.#renew(id, answer, span)
       },
-      nextEnd: (asked) => this.#watch.nextEnd(asked),
+      nextEnd: (asked) => this.#parts.watch.nextEnd(asked),
       clock,
       log,
       signal: this.#stop.signal,
@@ -269,29 +210,29 @@ export class Membership {
     const { listener, log } = this.#deps
     this.#beatMs = span.heard - span.asked
     const others = answer.nodes.filter((node) => node.id !== id)
-    const { isSetBack, areSettingsNew } = this.#last.note(answer, span.heard)
-    this.#isolation.renewed(span.asked, others)
-    const dead = this.#watch.note(others, span)
-    this.#burials.start(id, dead, answer.nodes)
+    const { isSetBack, areSettingsNew } = this.#parts.last.note(answer, span.heard)
+    this.#parts.isolation.renewed(span.asked, others)
+    const dead = this.#parts.watch.note(others, span)
+    this.#parts.burials.start(id, dead, answer.nodes)
     if (isSetBack) {
       log.error({}, 'the database was set back: it lacks what it had confirmed')
       listener.onSetBack()
-      this.#reader.readNow()
+      this.#parts.reader.readNow()
     }
     if (areSettingsNew) listener.onSettings()
-    this.#reader.noteVersion(answer.version)
+    this.#parts.reader.noteVersion(answer.version)
     this.#noteDraining()
   }
 
   /** The others have given this node up. What it held is theirs. */
   async #joinAgain({ nodes }: BeatAnswer): Promise<void> {
     const { node, listener, log } = this.#deps
-    log.warn({ held: this.#held.size }, 'the other nodes have given this one up: it joins again')
+    log.warn({ held: this.#parts.held.size }, 'the other nodes have given this one up: it joins again')
     this.#id = undefined
-    this.#isolation.pause()
-    this.#held.loseAll()
+    this.#parts.isolation.cutOff()
+    this.#parts.held.loseAll()
     this.#noteDraining()
-    if (this.#draining.hasBegun) return
+    if (this.#parts.draining.hasBegun) return
     // It may not run beside the one that took over. As long as it runs, it keeps the port from that one.
     if (node.address === '') {
       listener.onFatal(
@@ -307,7 +248,7 @@ export class Membership {
   }
 
   #noteDraining(): void {
-    const others = this.#last.nodes.filter(({ id }) => id !== this.#id)
-    this.#draining.note(this.#held.size, others)
+    const others = this.#parts.last.nodes.filter(({ id }) => id !== this.#id)
+    this.#parts.draining.note(this.#parts.held.size, others)
   }
 }

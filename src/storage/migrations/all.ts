@@ -36,6 +36,7 @@ import { expectedRows } from './031-expected-rows.ts'
 import { nodes } from './032-nodes.ts'
 import { openingClaims } from './033-opening-claims.ts'
 import { pastMoves } from './034-past-moves.ts'
+import { logoutClaims } from './035-logout-claims.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   nodes,
   openingClaims,
   pastMoves,
+  logoutClaims,
 ]

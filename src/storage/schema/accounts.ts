@@ -4,6 +4,7 @@ import type { Generated } from 'kysely'
 import type { DestinationKey, InstanceName, Jid } from '../../core/ids.ts'
 import type { InstanceState } from '../../core/instance.ts'
 import type { LastErrorCode } from '../../core/last-error.ts'
+import type { NodeId } from '../../core/nodes/hold.ts'
 import type { SecretColumns } from '../engine/statement.ts'
 import type { Sealed, SealedOrNull } from './sealed.ts'
 
@@ -119,6 +120,8 @@ export type PendingLogoutTable = {
   owner_tag: string
   asked_at: number
   network_proxy: SealedOrNull
+  /** The node that opens the session. What a dead node claimed is free. */
+  claimed_by: Generated<NodeId | null>
 }
 
 /** The versions that the service may introduce itself with to the network; one row. */

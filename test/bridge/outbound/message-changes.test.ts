@@ -81,8 +81,9 @@ test('a deletion that meets a message just leaving takes it back', async () => {
     newId: () => 'b',
     clock,
   })
-  const requests = { note: () => assert.fail('nothing is asked for again') }
-  const changes = new MessageChanges({ requests, deletions, clock, log: silentLog })
+  const nothing = () => assert.fail('nothing is asked for again')
+  const requests = { note: nothing, noteShownFailure: nothing }
+  const changes = new MessageChanges({ requests, deletions, elsewhere: null, clock, log: silentLog })
   await outbox.enqueue(waiting, null)
   await changes.follow({ sender, destination }, deletion, 3000)
   assert.deepEqual(submitted, ['b'])

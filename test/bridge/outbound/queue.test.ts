@@ -260,6 +260,20 @@ test('a row that is stored and in no queue is taken up, expires and fails like e
   assert.equal((await rowOf(bed, 4)).reason, 'the instance was deleted')
 })
 
+test('the only process looks for rows of deleted instances after its start and after a deletion, and not all the time', async () => {
+  await using bed = await OutboundBed.open()
+  bed.disconnect()
+  await bed.post(bed.callback(1, 'stored'))
+  const drain = () => bed.process.worker('outbox-drain').tick()
+  await drain()
+  await bed.database.write(bed.database.query.updateTable('outbox').set({ instance: 'gone' }))
+  await drain()
+  assert.equal((await rowOf(bed, 1)).status, 'pending')
+  await bed.process.outbound.forget('another')
+  await drain()
+  assert.equal((await rowOf(bed, 1)).status, 'failed')
+})
+
 /** Stores copies of a waiting row behind the back of the process, for other messages. */
 function copyRow({ location }: OutboundBed, messageId: number) {
   assert.equal(location.engine, 'sqlite')

@@ -56,6 +56,17 @@ describe('two nodes and one conversation', { skip: withoutPostgres }, () => {
     assert.deepEqual(bed.texts(), ['before', 'stored', 'after'])
   })
 
+  test('a direct message waits behind a stored one, also if the owner was not told of it', async () => {
+    await using stage = await StandInBed.open()
+    const { bed } = stage
+    await bed.post(bed.callback(6, 'before'))
+    assert.equal((await stage.post(bed.callback(7, 'stored'))).status, 202)
+    const to = { kind: 'person' as const, phone: bed.bob.phone ?? '', lid: null }
+    await bed.process.outbound.direct.send('n0', { to, content: { type: 'text', text: 'direct' } })
+    await bed.received('direct')
+    assert.deepEqual(bed.texts(), ['before', 'stored', 'direct'])
+  })
+
   test('a stored row takes its place between those that already wait', async () => {
     await using stage = await StandInBed.open()
     const { bed } = stage

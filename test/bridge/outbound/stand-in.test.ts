@@ -144,6 +144,56 @@ describe('a stand-in', { skip: withoutPostgres }, () => {
     assert.deepEqual([(await rowOf(bed, 7)).instance, sent.instance], ['n0', 'n0'])
   })
 
+  describe('the owner of another instance of the inbox', () => {
+    /** The process of the bed holds n0, the process beside it holds n1. Each is told of what the other stores. */
+    async function openTwoOwners() {
+      const bed = await OutboundBed.open({ engine: 'postgres', accounts: 2 })
+      await bed.hears('hello')
+      const beside = await bed.startBeside(['n1'])
+      bed.process.view.tellOwner = (instance) => void beside.outbound.lookAgain(instance)
+      beside.view.tellOwner = (instance) => void bed.process.outbound.lookAgain(instance)
+      const receive = (callback: object) => {
+        const raw = Buffer.from(JSON.stringify(callback))
+        return beside.outbound.webhook.receive('n1', { raw, headers: {}, waitedMs: 0 }, parseJson)
+      }
+      const owned = new AsyncDisposableStack()
+      owned.use(bed)
+      owned.use(beside)
+      return { bed, receive, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    }
+
+    test('stores a deletion of its message, sent or not', async () => {
+      await using stage = await openTwoOwners()
+      const { bed, receive } = stage
+      const deletion = (id: number) =>
+        receive({ ...bed.callback(id, ''), event: 'message_updated', content_attributes: { deleted: true } })
+      assert.equal((await bed.post(bed.callback(7, 'sent'))).status, 200)
+      await deletion(7)
+      await bed.until('it is taken back', () => revoked(bed).length === 1)
+      bed.disconnect()
+      assert.equal((await bed.post(bed.callback(8, 'waiting'))).status, 202)
+      await deletion(8)
+      assert.equal((await rowOf(bed, 8)).status, 'failed')
+      assert.deepEqual(bed.logs.withMessage('a changed message could not be followed'), [])
+    })
+
+    test('stores a Retry of its message', async () => {
+      await using stage = await openTwoOwners()
+      const { bed, receive } = stage
+      bed.network.fault({ kind: 'ack_error', code: 400 })
+      const id = await bed.write('again')
+      assert.equal((await rowOf(bed, id)).status, 'failed')
+      await bed.pass(10_000)
+      const before = await rowOf(bed, id)
+      Object.assign(bed.desk.message(id), { status: 'sent', contentAttributes: {} })
+      await receive({ ...bed.callback(id, 'again'), event: 'message_updated', status: 'sent' })
+      const { look_at, expires_at } = await rowOf(bed, id)
+      assert.notDeepEqual([look_at, expires_at], [before.look_at, before.expires_at], 'a look is asked for')
+      await bed.pass(10_000)
+      await bed.received('again')
+    })
+  })
+
   test('a message to a person whom no record knows is stored, and the owner sends it', async () => {
     await using stage = await StandInBed.open()
     const { bed } = stage

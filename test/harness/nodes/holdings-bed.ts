@@ -13,6 +13,7 @@ import { Semaphore } from '../../../src/lib/queues/semaphore.ts'
 import type { InstanceRow } from '../../../src/storage/stores/accounts/instance-rows.ts'
 import type { InstanceStore } from '../../../src/storage/stores/accounts/instance-store.ts'
 import { allDuties } from '../duties.ts'
+import { noLogouts } from '../no-logouts.ts'
 import { nodeHold } from '../holds.ts'
 import { silentLog } from '../logs.ts'
 import { ManualClock } from '../manual-clock.ts'
@@ -34,6 +35,7 @@ export class HoldingsBed {
   /** What this node holds, as its membership knows. */
   readonly held = new Map<InstanceName, Hold>()
   readonly registry: InstanceRegistry
+  readonly pendingLogouts: PendingLogouts
   readonly holdings: Holdings
   /** Replaced by a test. */
   onTake: () => Promise<void> = () => Promise.resolve()
@@ -46,6 +48,8 @@ export class HoldingsBed {
 
   constructor(clock = new ManualClock()) {
     this.clock = clock
+    const logoutDeps = { logouts: noLogouts, duties: allDuties, nodeHold: () => nodeHold(), random: () => 0.5 }
+    this.pendingLogouts = new PendingLogouts({ ...logoutDeps, network: this.network, clock, log: silentLog })
     this.registry = this.#createRegistry()
     const { registry, network, calls } = this
     const handOver = new HandOver({
@@ -116,11 +120,10 @@ export class HoldingsBed {
   }
 
   #createRegistry(): InstanceRegistry {
-    const { clock, network, calls } = this
+    const { clock, network, pendingLogouts, calls } = this
     const none = () => Promise.resolve([])
     const holds = { holdOf: (name: InstanceName) => this.#holdOf(name), nodeHold: () => nodeHold() }
     const shared = { network, clock, ...holds, random: () => 0.5, log: silentLog }
-    const logouts = { list: none, listOf: none, listOfDeleted: none, remove: () => Promise.resolve() }
     const store = { update: () => Promise.resolve(), keptSessions: none } as Partial<InstanceStore>
     const noted = (call: string, work: () => Promise<void>) => (name: InstanceName) => {
       calls.push(`${call} ${name}${call === 'rest' && this.isOnline(name) ? ' online' : ''}`)
@@ -129,7 +132,7 @@ export class HoldingsBed {
     return new InstanceRegistry({
       ...shared,
       instances: store as InstanceStore,
-      pendingLogouts: new PendingLogouts({ ...shared, logouts, duties: allDuties }),
+      pendingLogouts,
       parts: {
         take: noted('take', () => this.onTake()),
         rest: noted('rest', () => this.onRest()),

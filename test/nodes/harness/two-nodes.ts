@@ -47,6 +47,10 @@ export class ScriptedOwners implements Owners {
     return Promise.resolve(next)
   }
 
+  callbackOwnerOf(): Promise<OwnerAnswer> {
+    return this.ownerOf()
+  }
+
   forget(): void {
     this.forgotten += 1
   }

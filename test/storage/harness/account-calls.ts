@@ -77,6 +77,19 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
   'PendingLogoutStore.listOf': { kind: 'read', run: ({ logouts }) => logouts.listOf('shop') },
   'PendingLogoutStore.listOfDeleted': { kind: 'read', run: ({ logouts }) => logouts.listOfDeleted() },
   'PendingLogoutStore.list': { kind: 'read', run: ({ logouts }) => logouts.list() },
+  'PendingLogoutStore.claim': {
+    kind: 'repeated',
+    given: ({ instances }, id) => instances.giveUpKeptSessions(holdOf('shop'), [logout(id)]),
+    run: ({ logouts }, id) => logouts.claim(nodeHold(), id),
+  },
+  'PendingLogoutStore.release': {
+    kind: 'repeated',
+    given: async ({ instances, logouts }, id) => {
+      await instances.giveUpKeptSessions(holdOf('shop'), [logout(id)])
+      await logouts.claim(nodeHold(), id)
+    },
+    run: ({ logouts }, id) => logouts.release(nodeHold(), id),
+  },
   'PendingLogoutStore.remove': {
     kind: 'repeated',
     given: ({ instances }, id) => instances.giveUpKeptSessions(holdOf('shop'), [logout(id)]),

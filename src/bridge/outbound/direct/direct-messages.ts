@@ -15,6 +15,7 @@ import type { MessageMapStore } from '../../../storage/stores/messages/message-m
 import type { RequestKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { Route, RouteOf } from '../../conversations/route.ts'
 import type { Accepted, AnswerInTime, Deadline } from '../accept/answer-in-time.ts'
+import type { OtherNodes } from '../accept/message-acceptor.ts'
 import type { MessageStorage } from '../accept/message-storage.ts'
 import type { DirectAnswer, SendAnswer } from '../accept/send-answer.ts'
 import type { SendGuards } from '../accept/send-guards.ts'
@@ -36,6 +37,7 @@ type Deps = {
   rows: Pick<DirectRows, 'create'>
   storage: Pick<MessageStorage, 'store'>
   answers: Pick<AnswerInTime, 'within' | 'listen'>
+  others: Pick<OtherNodes, 'catchUp'>
   /** Shared with everything that accepts messages. */
   lanes: Pick<ChatLanes, 'run'>
 }
@@ -91,13 +93,14 @@ export class DirectMessages {
     found: ChatRef,
     { message, key, deadline }: { message: DirectMessage; key: RequestKey | null; deadline: Deadline },
   ): Promise<Accepted | SendAnswer> {
-    const { guards, rows, storage, answers, lanes } = this.#deps
+    const { guards, rows, storage, answers, others, lanes } = this.#deps
     const { name } = route.sender
     const { content, quote = null } = message
     return lanes.run(name, found.chatId, async (chatId) => {
       const row = rows.create(route, { ...found, chatId }, { type: 'direct', content, quote })
       const refusal = await guards.check(route.sender, row, key)
       if (refusal) return refusal
+      await others.catchUp(name)
       const { listener, outcome } = answers.listen(name)
       const message = { row, key, prepared: undefined, listener, turn: undefined, destination: null }
       const stored = await storage.store(message, deadline)

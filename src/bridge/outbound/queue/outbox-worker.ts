@@ -44,6 +44,8 @@ export class OutboxWorker implements PerInstance {
   readonly #deps: Deps
   readonly #accounts = new Map<InstanceName, Account>()
   readonly #queues: ChatQueues<FreshRow>
+  /** A deletion, of this process or of the one before it. */
+  #mayBeUnfinished = true
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -59,10 +61,15 @@ export class OutboxWorker implements PerInstance {
     })
   }
 
-  /** A deletion of an instance may not have been finished. For the first node. */
-  async failRowsOfDeletedInstances(): Promise<void> {
+  /**
+   * A deletion of an instance may not have been finished. For the first node. The only process on its database looks after its
+   * start and after its own deletions: no other one deletes.
+   */
+  async failRowsOfDeletedInstances(isOnlyProcess: boolean): Promise<void> {
     const { outbox, outcomes } = this.#deps
+    if (isOnlyProcess && !this.#mayBeUnfinished) return
     await unlessLost(outcomes.failAll(await outbox.liveOfDeleted(), instanceDeleted))
+    this.#mayBeUnfinished = false
   }
 
   /** Queues the stored rows of an instance. They wait until it is connected. */
@@ -207,6 +214,7 @@ export class OutboxWorker implements PerInstance {
 
   /** The instance is deleted: its rows fail. */
   async forget(instance: InstanceName): Promise<void> {
+    this.#mayBeUnfinished = true
     await this.leave(instance)
     // The rows that this node may not write any more fail on the first node.
     await unlessLost(this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted))

@@ -9,7 +9,7 @@ import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { pendingLogoutSecrets } from '../../schema/accounts.ts'
 import { openedText, sealedProxy } from './instance-rows.ts'
-import { createFence } from '../fence.ts'
+import { createFence, writeHeld } from '../fence.ts'
 import type { Fence } from '../fence.ts'
 
 export type PendingLogout = {
@@ -21,6 +21,10 @@ export type PendingLogout = {
   networkProxy: string | null
 }
 
+/** elsewhere: another living node has it. done: the logout is not pending any more. */
+export type LogoutClaim = 'claimed' | 'elsewhere' | 'done'
+
+/** Two nodes may have written these times, so this says only which node begins. The claim decides. */
 const itsInstance = sql`SELECT 1 FROM instances
   WHERE name = pending_logouts.instance AND created_at <= pending_logouts.asked_at`
 
@@ -60,6 +64,34 @@ export class PendingLogoutStore {
       askedAt: row.asked_at,
       networkProxy: openedText(row.network_proxy),
     }))
+  }
+
+  /** Only the node that has claimed a logout opens its session. Made before each attempt, and kept until the node ends or releases it. */
+  async claim(hold: NodeHold, sessionId: string): Promise<LogoutClaim> {
+    const { query } = this.#database
+    const pending = query
+      .updateTable('pending_logouts')
+      .set({ claimed_by: hold.node })
+      .where('session_id', '=', sessionId)
+    const [, claimed] = await writeHeld(this.#database, this.#fence, hold, pending.where(this.#isFreeFor(hold)))
+    if (claimed === 1) return 'claimed'
+    const left = await this.#database.read(
+      query.selectFrom('pending_logouts').select('instance').where('session_id', '=', sessionId),
+    )
+    return left.length === 0 ? 'done' : 'elsewhere'
+  }
+
+  async release(hold: NodeHold, sessionId: string): Promise<void> {
+    const claimed = this.#database.query.updateTable('pending_logouts').set({ claimed_by: null })
+    const own = claimed.where('session_id', '=', sessionId).where('claimed_by', '=', hold.node)
+    await writeHeld(this.#database, this.#fence, hold, own)
+  }
+
+  /** SQLite has one process at a time, and the fence has found it. */
+  #isFreeFor({ node }: NodeHold): RawBuilder<boolean> {
+    if (this.#database.engine === 'sqlite') return sql<boolean>`1 = 1`
+    const claimer = sql`SELECT 1 FROM nodes WHERE id = pending_logouts.claimed_by AND state <> 'dead'`
+    return sql<boolean>`(claimed_by = ${node} OR NOT EXISTS (${claimer}))`
   }
 
   async remove(hold: NodeHold, sessionId: string, audits: readonly AuditRecord[]): Promise<void> {

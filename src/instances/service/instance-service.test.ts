@@ -2,22 +2,23 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { allDuties } from '../../test/harness/duties.ts'
-import { silentLog } from '../../test/harness/logs.ts'
-import { createSoleArrivals } from '../app/nodes/sole-supply.ts'
-import { ManualClock } from '../../test/harness/manual-clock.ts'
-import { ScriptedNetwork, jid } from '../../test/harness/scripted-network.ts'
-import { NotHeldError } from '../core/nodes/hold.ts'
-import type { Hold } from '../core/nodes/hold.ts'
-import type { InstanceName } from '../core/ids.ts'
-import { Semaphore } from '../lib/queues/semaphore.ts'
-import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
-import { InstanceRegistry } from './instance-registry.ts'
+import { allDuties } from '../../../test/harness/duties.ts'
+import { noLogouts } from '../../../test/harness/no-logouts.ts'
+import { silentLog } from '../../../test/harness/logs.ts'
+import { createSoleArrivals } from '../../app/nodes/sole-supply.ts'
+import { ManualClock } from '../../../test/harness/manual-clock.ts'
+import { ScriptedNetwork, jid } from '../../../test/harness/scripted-network.ts'
+import { NotHeldError } from '../../core/nodes/hold.ts'
+import type { Hold } from '../../core/nodes/hold.ts'
+import type { InstanceName } from '../../core/ids.ts'
+import { Semaphore } from '../../lib/queues/semaphore.ts'
+import type { InstanceStore } from '../../storage/stores/accounts/instance-store.ts'
+import type { InstanceChanges, InstanceRow, KeptSession } from '../../storage/stores/accounts/instance-rows.ts'
+import { InstanceRegistry } from '../instance-registry.ts'
 import { InstanceService } from './instance-service.ts'
-import { PendingLogouts } from './pending-logouts.ts'
-import { Reachability } from './reachability.ts'
-import { holds } from '../../test/harness/holds.ts'
+import { PendingLogouts } from '../pending-logouts.ts'
+import { Reachability } from '../reachability.ts'
+import { holds } from '../../../test/harness/holds.ts'
 
 const name = 'a'
 
@@ -113,9 +114,7 @@ function setUp({ history = { enabled: false, days: 7 } } = {}) {
   const deleted: string[] = []
   const shared = { instances: store as unknown as InstanceStore, network, ...holds, clock }
   const steady = { ...shared, random: () => 0.5, log: silentLog }
-  const none = () => Promise.resolve([])
-  const logouts = { list: none, listOf: none, listOfDeleted: none, remove: () => Promise.resolve() }
-  const pendingLogouts = new PendingLogouts({ ...steady, logouts, duties: allDuties })
+  const pendingLogouts = new PendingLogouts({ ...steady, logouts: noLogouts, duties: allDuties })
   const registry = new InstanceRegistry({
     ...steady,
     pendingLogouts,
