@@ -5,6 +5,7 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { finished } from 'node:stream/promises'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { passOn } from '../../lib/log.ts'
@@ -45,11 +46,8 @@ export class CellProcess {
       deps.log.error({ err }, 'the process of a cell failed')
       if (this.#child.pid === undefined) this.#finish()
     })
-    this.#child.on('close', (code, signal) => {
-      const facts = { cell: this.#child.pid, code, signal, errors: this.#errors }
-      if (code === 0) deps.log.info(facts, 'a cell has ended')
-      else deps.log.warn(facts, 'a cell is dead')
-      this.#finish()
+    this.#child.on('exit', (code, signal) => {
+      void this.#noteExit({ code, signal })
     })
     this.#passLinesOn()
   }
@@ -79,6 +77,16 @@ export class CellProcess {
     over.abort()
     if (!this.#hasExited) this.kill()
     await this.exited
+  }
+
+  /** Its last words come first. The event `close` does not come after this process has closed the channel. */
+  async #noteExit(exit: { code: number | null; signal: string | null }): Promise<void> {
+    const { stdout, stderr, pid: cell } = this.#child
+    await Promise.allSettled([stdout, stderr].flatMap((stream) => (stream ? [finished(stream)] : [])))
+    const facts = { cell, ...exit, errors: this.#errors }
+    if (exit.code === 0) this.#deps.log.info(facts, 'a cell has ended')
+    else this.#deps.log.warn(facts, 'a cell is dead')
+    this.#finish()
   }
 
   #finish(): void {
