@@ -26,13 +26,16 @@ function setUp() {
 }
 
 describe('the start of cells', () => {
-  test('one starts at a time, and the next one as soon as it has joined', async () => {
+  test('one starts at a time, and the next one when placement has seen that it joined', async () => {
     const { clock, starts, starter } = setUp()
     starter.start()
     starter.start()
     assert.equal(starts.length, 1)
     starts[0]?.resolve(undefined)
-    await clock.advance(0)
+    await clock.advance(2999)
+    starter.start()
+    assert.equal(starts.length, 1)
+    await clock.advance(1)
     starter.start()
     assert.equal(starts.length, 2)
   })
@@ -59,7 +62,7 @@ describe('the start of cells', () => {
     await fail()
     starter.start()
     starts.at(-1)?.resolve(undefined)
-    await clock.advance(0)
+    await clock.advance(3 * second)
     await fail()
     assert.equal(starter.isPossible, true)
   })

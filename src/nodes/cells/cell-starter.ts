@@ -13,6 +13,8 @@ type Deps = {
   log: Log
 }
 
+/** A plan that was begun before the cell had joined does not see it. */
+const settleMs = 3_000
 const pauseMs = 10_000
 const mostFailures = 3
 const withoutCellsMs = 10 * 60_000
@@ -38,7 +40,7 @@ export class CellStarter {
     start().then(
       () => {
         this.#failures = 0
-        this.#notBefore = -Infinity
+        this.#notBefore = clock.monotonic() + settleMs
       },
       (err: unknown) => {
         this.#failed(err)

@@ -23,7 +23,8 @@ export function readCell(process: Process): ThisCell | undefined {
   const [, , argument, address = ''] = process.argv
   if (argument !== cellArgument) return undefined
   const { send } = process
-  if (send === undefined || address === '') throw new StartError('only a node can start a cell: start the service instead')
+  if (send === undefined || address === '')
+    throw new StartError('only a node can start a cell: start the service instead')
   const end = () => process.emit('parentEnded')
   return {
     address,

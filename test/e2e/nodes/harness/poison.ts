@@ -2,7 +2,7 @@
 
 import type { ClusterStage } from './cluster-stage.ts'
 
-type Killed = { name: string; isCell: boolean }
+type Killed = { name: string; isCell: boolean; at: number }
 
 export class Poison {
   readonly killed: Killed[] = []
@@ -37,6 +37,6 @@ export class Poison {
     const holder = await this.#stage.nodes.owners.holderOf(this.#instance)
     if (!holder) return
     process.kill(holder.pid, 'SIGKILL')
-    this.killed.push(holder)
+    this.killed.push({ ...holder, at: performance.now() })
   }
 }
