@@ -18,6 +18,7 @@ class CellBed {
   readonly logs = new RecordedLog()
   readonly nodes: SeenNode[] = []
   held = 1
+  starts = 0
   readonly cells: CellProcesses
 
   readonly #host: string
@@ -27,6 +28,7 @@ class CellBed {
     this.cells = new CellProcesses({
       ...{ program, address: `http://${host}:8091`, clock: this.clock, log: this.logs.log },
       nodes: () => this.nodes,
+      onStart: () => (this.starts += 1),
       heldBy: () => Promise.resolve(Array.from({ length: this.held })),
     })
   }
@@ -75,6 +77,7 @@ describe('the processes of cells', () => {
     const { address, cell } = await bed.start()
     assert.match(address, /^http:\/\/plain:8091\/cells\/[0-9a-f]{16}$/)
     assert.ok(isRunning(cell))
+    assert.equal(bed.starts, 1)
     const key = address.split(cellPath)[1] ?? ''
     assert.deepEqual([bed.cells.urlOf(key), bed.cells.urlOf('other')], ['http://127.0.0.1:5', undefined])
   })

@@ -83,6 +83,9 @@ export function createNode({ config, log, node: self, stack }: Base, options: Op
           ...{ program: cellProgram, address: self.address, clock, log },
           nodes: () => membership.nodes,
           heldBy: (node) => tables.assignments.heldBy(node),
+          onStart: () => {
+            metrics.cellStarted()
+          },
         }),
       )
     : null

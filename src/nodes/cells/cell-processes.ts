@@ -18,6 +18,8 @@ type Deps = {
   /** The living nodes, as the last beat showed them. */
   nodes: () => readonly SeenNode[]
   heldBy: (node: NodeId) => Promise<readonly unknown[]>
+  /** Called for each process that is started. */
+  onStart: () => void
   clock: Clock
   log: Log
 }
@@ -61,11 +63,12 @@ export class CellProcesses {
   /** Resolves when the cell has joined and this node has seen it. */
   async start(): Promise<void> {
     if (this.#isOver) return
-    const { program, address, clock, log } = this.#deps
+    const { program, address, onStart, clock, log } = this.#deps
     const key = randomBytes(8).toString('hex')
     const process = new CellProcess({ program, address: address + cellPath + key, clock, log })
     const started: Started = { process }
     this.#started.set(key, started)
+    onStart()
     void process.exited.then(() => this.#started.delete(key))
     const until = clock.monotonic() + joinMs
     while (!this.#isOver && this.#find(started) === undefined) {
