@@ -48,7 +48,7 @@ describe('a cell behind its node', () => {
   test('its events are heard at other nodes, and the stream ends when no node listens', async () => {
     await using stage = await startThree()
     const { stranger, cell, peer } = stage
-    await using stream = await EventStream.open(stranger.url)
+    using stream = await EventStream.open(stranger.url)
     await stream.next('hello')
     cell.hub.publish('alert', () => ({ text: 'from the cell' }))
     await stream.next('alert', ({ text }) => text === 'from the cell')

@@ -26,8 +26,8 @@ type Deps = {
 
 type Started = {
   process: CellProcess
-  /** Set when the cell has joined. */
-  id?: NodeId
+  /** Whether it was among the living nodes. */
+  hasJoined: boolean
   /** Since when the other nodes have given it up, or it has ended itself. */
   goneSince?: number | undefined
   /** Since when it holds nothing. */
@@ -62,16 +62,16 @@ export class CellProcesses {
 
   /** Resolves when the cell has joined and this node has seen it. */
   async start(): Promise<void> {
-    if (this.#isOver) return
+    if (this.#isEnding()) return
     const { program, address, onStart, clock, log } = this.#deps
     const key = randomBytes(8).toString('hex')
     const process = new CellProcess({ program, address: address + cellPath + key, clock, log })
-    const started: Started = { process }
+    const started: Started = { process, hasJoined: false }
     this.#started.set(key, started)
     onStart()
     void process.exited.then(() => this.#started.delete(key))
     const until = clock.monotonic() + joinMs
-    while (!this.#isOver && this.#find(started) === undefined) {
+    while (!this.#isEnding() && this.#find(started) === undefined) {
       if (process.hasExited) throw new Error('the cell ended before it was a node')
       if (clock.monotonic() >= until) {
         process.kill()
@@ -91,7 +91,7 @@ export class CellProcesses {
         const { length: held } = await this.#deps.heldBy(node.id)
         started.idleSince = held === 0 ? (started.idleSince ?? at) : undefined
         if (started.idleSince !== undefined && at - started.idleSince >= idleMs) void started.process.end()
-      } else if (started.id !== undefined) {
+      } else if (started.hasJoined) {
         started.goneSince ??= at
         if (at - started.goneSince >= goneMs) started.process.kill()
       }
@@ -108,10 +108,14 @@ export class CellProcesses {
     await Promise.all([this.#ticker[Symbol.asyncDispose](), this.end()])
   }
 
+  #isEnding(): boolean {
+    return this.#isOver
+  }
+
   /** The cell among the living nodes. */
   #find(started: Started): SeenNode | undefined {
     const node = this.#deps.nodes().find(({ address }) => address === started.process.address)
-    if (node !== undefined) started.id = node.id
+    started.hasJoined ||= node !== undefined
     return node
   }
 }

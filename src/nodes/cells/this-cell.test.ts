@@ -30,7 +30,7 @@ describe('a process that is a cell', () => {
     const process = new Heard('cell', 'http://a:1/cells/k')
     const cell = read(process)
     assert.equal(cell?.address, 'http://a:1/cells/k')
-    cell?.tellUrl('http://127.0.0.1:5')
+    cell.tellUrl('http://127.0.0.1:5')
     assert.deepEqual(process.sent.map(readCellMessage), ['http://127.0.0.1:5'])
   })
 

@@ -13,9 +13,9 @@ export type ThisCell = {
   /** Where other nodes reach it. */
   address: string
   /** Tells the node that started it where the cell listens for it. */
-  tellUrl(url: string): void
+  tellUrl: (url: string) => void
   /** The cell stops when the node that started it has ended, or closes the channel. */
-  stopWithParent(): void
+  stopWithParent: () => void
 }
 
 /** Undefined when this process is no cell. */

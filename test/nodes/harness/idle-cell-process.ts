@@ -7,7 +7,7 @@ if (!cell) throw new Error('this is started as a cell only')
 const say = (msg: string) => process.stdout.write(`${JSON.stringify({ level: 30, msg, address: cell.address })}\n`)
 const { hostname } = new URL(cell.address)
 if (hostname === 'broken') {
-  console.error('it is broken')
+  process.stderr.write('it is broken\n')
   process.exit(7)
 }
 process.on('parentEnded', () => {
