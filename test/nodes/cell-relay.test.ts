@@ -5,6 +5,8 @@ import { describe, test } from 'node:test'
 import { peerRoutes, refusalHeader } from '../../src/nodes/peer-routes.ts'
 import { EventStream } from '../harness/event-stream.ts'
 import { requestFrom } from '../harness/http-request.ts'
+import { RawServer } from '../harness/raw-server.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { apiToken as token, TestNode } from './harness/two-nodes.ts'
 
 /** A cell, the node that started it, and another node, which knows that the cell holds every instance. */
@@ -21,6 +23,8 @@ async function startThree() {
   }
   return { cell, parent, stranger, peer, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
+
+const originOf = ({ url }: RawServer) => new URL(url).origin
 
 describe('a cell behind its node', () => {
   test('requests of clients reach it through any node, with their bodies and answers', async () => {
@@ -77,6 +81,32 @@ describe('a cell behind its node', () => {
     const { status } = await requestFrom(stage.stranger.url, 'PATCH', '/api/instances/shop', { token, body: '{}' })
     assert.equal(status, 504)
     assert.equal((await requestFrom(stage.parent.url, 'GET', '/api/nothing', { token })).status, 404)
+  })
+
+  test('a cell that is killed in the middle of an answer does no harm to its node', async () => {
+    await using stage = await startThree()
+    await using dying = await RawServer.start((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', () => socket.resetAndDestroy())
+      })
+    })
+    stage.parent.cells.set('dying', originOf(dying))
+    await assert.rejects(requestFrom(stage.parent.address, 'POST', '/cells/dying/internal/look', { body: '{}' }))
+    assert.equal((await requestFrom(stage.parent.url, 'GET', '/api/nothing', { token })).status, 404)
+  })
+
+  test('a cell hears that the other node has hung up before it answered', async () => {
+    await using stage = await startThree()
+    const over = new AbortController()
+    await using silent = await RawServer.start((socket) => {
+      socket.once('data', () => {
+        over.abort()
+      })
+    })
+    stage.parent.cells.set('silent', originOf(silent))
+    const url = `${stage.parent.address}/cells/silent${peerRoutes.look}`
+    await assert.rejects(fetch(url, { method: 'POST', body: '{}', signal: over.signal }))
+    await waitUntil('the cell has heard it', () => silent.connections === 1 && silent.sockets.size === 0)
   })
 
   test('a cell that ends in the middle of an answer takes the stream with it, and its node goes on', async () => {

@@ -3,7 +3,7 @@
 
 import { once } from 'node:events'
 import { request as ask } from 'node:http'
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { cellPath } from '../../nodes/peer-routes.ts'
@@ -38,10 +38,9 @@ export class CellRelay {
 
 async function pass(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {
   const { method, headers } = request
-  const asked: ClientRequest = ask(url, { method, headers: passedOn(headers), agent: false })
-  // Also after the answer has begun: an error without a listener would end this process.
-  asked.on('error', ignoreRejection)
+  const asked = ask(url, { method, headers: passedOn(headers), agent: false })
   response.once('close', () => asked.destroy())
+  // From here on an error of the request has a listener, also after the answer has begun.
   pipeline(request, asked).catch(ignoreRejection)
   const [answer] = (await once(asked, 'response')) as [IncomingMessage]
   response.writeHead(answer.statusCode ?? 500, passedOn(answer.headers))
