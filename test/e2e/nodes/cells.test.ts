@@ -74,7 +74,7 @@ test(
 )
 
 test(
-  'a cell serves suspects beside its node, ends when that node is killed, and another cell takes them',
+  'a cell serves suspects beside its node and ends with it, also when it is killed; another cell takes them',
   options,
   async () => {
     await using stage = await ClusterStage.open({
@@ -100,8 +100,8 @@ test(
       [[cell.name.split(' at ')[0], 1]],
     )
     for (const { url = '' } of stage.nodes.living) {
-      const response = await fetch(`${url}/api/instances/n0/qr`)
-      assert.notEqual(response.status, 504, 'each node reaches the cell')
+      const { status } = await fetch(`${url}/api/instances/n0/ban-risk`)
+      assert.equal(status, 200, 'each node reaches the cell')
     }
 
     const parent = stage.nodes.living.find(({ process: { pid } }) => pid === parentOf(cell.pid))
@@ -112,5 +112,11 @@ test(
     await waitUntil('another cell holds the suspect', () => inCell(cell.pid), { timeoutMs: patienceMs })
     assert.equal(await owners.crashesOf('n0'), 2, 'a cell that ends in order is no crash')
     await stage.assertNothingWrong()
+
+    const [last] = stage.nodes.living
+    const next = await owners.holderOf('n0')
+    assert.ok(last && next)
+    await last.end('SIGTERM')
+    assert.equal(isRunning(next.pid), false, 'a node that stops ends its cells')
   },
 )

@@ -25,7 +25,8 @@ const NodeRow = Type.Object(
     share: Type.Number({ description: 'The part of all instances that it holds, from 0 to 1' }),
     joined_at: Timestamp,
     is_cell: Type.Boolean({
-      description: 'True for a process that another node started for instances that may end it; clients do not reach it',
+      description:
+        'True for a process that another node started for instances that may end it; clients do not reach it',
     }),
     is_self: Type.Boolean({ description: 'True for the node that answers' }),
     settings_differ: Type.Boolean({
