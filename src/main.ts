@@ -1,19 +1,22 @@
 // The process: reads the configuration, runs the application, and ends with a signal or a reason to give up.
 
 import { createApp } from './app/app.ts'
+import { settingsOfCell } from './config/cell-settings.ts'
 import { describeConfig, loadConfig, unknownVariables } from './config/config.ts'
 import { systemClock } from './lib/clock.ts'
 import { createLog } from './lib/log.ts'
 import { clearScratch } from './lib/scratch.ts'
 import { StartError } from './lib/start-error.ts'
 import { firstStopSignal } from './lib/process/stop-signal.ts'
+import { readCell } from './nodes/cells/this-cell.ts'
 
 async function main(): Promise<void> {
-  const config = loadConfig(process.env)
-  const log = createLog({
-    level: config.log.level,
-    format: config.log.format || (process.stdout.isTTY ? 'pretty' : 'json'),
-  })
+  const cell = readCell(process)
+  const settings = loadConfig(process.env)
+  const config = cell ? settingsOfCell(settings, cell.address) : settings
+  const format = config.log.format || (process.stdout.isTTY ? 'pretty' : 'json')
+  // The node that started a cell writes its lines.
+  const log = createLog({ level: config.log.level, format: cell ? 'json' : format })
   log.info({ settings: describeConfig(process.env) }, 'configuration')
   for (const variable of unknownVariables(process.env)) log.warn({ variable }, 'unknown variable, is it misspelt?')
   const stopping = new AbortController()
@@ -21,8 +24,11 @@ async function main(): Promise<void> {
   const stopped = firstStopSignal({ log, clock: systemClock, events: process, end }).finally(() => {
     stopping.abort()
   })
+  cell?.stopWithParent()
   await clearScratch()
-  await using app = await createApp(config, { log, stopping: stopping.signal }).catch((error: unknown) => {
+  const asCell = cell && { onNodeUrl: cell.tellUrl }
+  const overrides = { log, stopping: stopping.signal, cellProgram: import.meta.filename, ...asCell }
+  await using app = await createApp(config, overrides).catch((error: unknown) => {
     if (stopping.signal.aborted) return undefined
     throw error
   })

@@ -43,7 +43,7 @@ async function joinOne(stack: AsyncDisposableStack, index: number): Promise<Memb
   )
   await membership.join()
   const rebalancer = new Rebalancer({
-    ...{ assignments: tables.assignments, peers: noPeers, startCell: undefined, log },
+    ...{ assignments: tables.assignments, peers: noPeers, cells: null, log },
     view: () => {
       const { id, nodes, free } = membership
       return id === undefined ? undefined : { id, nodes, free }

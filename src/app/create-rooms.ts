@@ -51,6 +51,10 @@ export type RoomOptions = {
   machine?: Machine
   /** Aborted when the process is asked to stop. */
   stopping?: AbortSignal
+  /** The file that this process runs. A node starts it again as a cell; without it a node starts none. */
+  cellProgram?: string
+  /** Called with the URL of the listener for other nodes, before this process is one of them. */
+  onNodeUrl?: (url: string) => void
   /** The other processes on the same database. */
   nodes?: NodeView
   /** Which work this process does; all of it when it is left out. */
@@ -76,7 +80,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     metrics.droppedSpans.inc(count)
   })
   const storage = await createStorage(base, {
-    ...{ onFatal, stopping: options.stopping, duties },
+    ...{ onFatal, stopping: options.stopping, duties, cellProgram: options.cellProgram },
     onCounted: (...counted) => {
       noteMessage(live.relay, records, ...counted)
     },
@@ -262,6 +266,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
         jobs.jobs.isRunning(instance) || outbound.isSendingFile(instance) || inbound.posting.files.isFetching(instance),
       hasWaiting: (instance) => outbound.pendingOf(instance) > 0,
       onHandOverStep: options.onHandOverStep ?? (() => Promise.resolve()),
+      onNodeUrl: options.onNodeUrl ?? (() => undefined),
       standIn: outbound.standIn,
       lookForRows: (instance) => outbound.lookAgain(instance),
       showCode: (...asked) => {

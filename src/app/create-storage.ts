@@ -30,11 +30,13 @@ type Options = {
   /** Ends the wait for a database that does not answer. */
   stopping: AbortSignal | undefined
   duties: Duties
+  /** The file that runs as a cell; undefined where this process can start none. */
+  cellProgram: string | undefined
   /** Called when usage is counted. */
   onCounted: (instance: InstanceName, counter: UsageCounter) => void
 }
 
-export async function createStorage(base: Base, { onFatal, stopping, duties, onCounted }: Options) {
+export async function createStorage(base: Base, { onFatal, stopping, duties, cellProgram, onCounted }: Options) {
   const { config, clock, log, build, stack } = base
   const { encryptionKeys, connections, database: location } = config.storage
   const database = stack.use(
@@ -45,7 +47,7 @@ export async function createStorage(base: Base, { onFatal, stopping, duties, onC
   probe.start()
   await refuseUnreadableSecrets(database, encryptionKeys)
   const metrics = new Metrics({ version: build.version })
-  const { right, node, takeOver } = createRight(base, { database, onFatal, metrics })
+  const { right, node, takeOver } = createRight(base, { database, onFatal, metrics, cellProgram })
   const usage = new Usage({ store: new UsageStore(database), clock, onCounted })
   stack.defer(() => usage.flush())
   const now = () => (node?.link ? node.membership.databaseNow() : clock.now())
@@ -83,9 +85,9 @@ type Right = {
   takeOver: () => Promise<void>
 }
 
-type RightParts = { database: Database; onFatal: Options['onFatal']; metrics: Metrics }
+type RightParts = Pick<Options, 'onFatal' | 'cellProgram'> & { database: Database; metrics: Metrics }
 
-function createRight(base: Base, { database, onFatal, metrics }: RightParts): Right {
+function createRight(base: Base, { database, onFatal, metrics, cellProgram }: RightParts): Right {
   const { clock, log, stack } = base
   const prepareRestored = async (store: RestoredStore) => {
     const restored = await store.prepare(clock.now())
@@ -96,7 +98,7 @@ function createRight(base: Base, { database, onFatal, metrics }: RightParts): Ri
       await takeOverRowsOfLease(database, leaseEpoch)
       await prepareRestored(new RestoredStore(database))
     }
-    const node = createNode(base, { database, onFatal, prepare, metrics: metrics.nodes })
+    const node = createNode(base, { database, onFatal, prepare, metrics: metrics.nodes, cellProgram })
     return { right: node.right, node, takeOver: () => Promise.resolve() }
   }
   const ownership = stack.use(

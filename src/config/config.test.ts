@@ -25,7 +25,7 @@ test('without any variable the documented defaults hold', () => {
     encryptionKeys: [],
     connections: 10,
   })
-  assert.deepEqual(config.nodes, { listen: null, url: null, secret: '', capacity: 100 })
+  assert.deepEqual(config.nodes, { listen: null, url: null, secret: '', cells: true, capacity: 100 })
   assert.equal(config.inbound.headerTemplate, '`$phone · $name`')
   assert.equal(config.inbound.groupHeaderSeparator, '\n\n')
   assert.equal(config.inbound.reactionHeaderSeparator, '\n')

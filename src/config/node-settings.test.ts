@@ -15,6 +15,7 @@ test('a node is reached where it listens, unless SERVICE_NODE_URL says otherwise
     listen: { host: '10.0.0.5', port: 8091 },
     url: 'http://10.0.0.5:8091',
     secret,
+    cells: true,
     capacity: 100,
   })
   const named = { SERVICE_NODE_LISTEN: '0.0.0.0:8091', SERVICE_NODE_URL: 'https://node-1.mesh/' }

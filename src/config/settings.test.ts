@@ -30,6 +30,7 @@ const standards: Record<string, string> = {
   SERVICE_NODE_LISTEN: '',
   SERVICE_NODE_URL: '',
   SERVICE_NODE_SECRET: '',
+  SERVICE_NODE_CELLS: 'true',
   SERVICE_NODE_CAPACITY: '100',
   DOWNSTREAM_BASE_URL: '',
   DOWNSTREAM_API_TOKEN: '',

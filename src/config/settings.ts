@@ -62,6 +62,7 @@ export const settings = {
     listen: setting('SERVICE_NODE_LISTEN', nodeAddress, '', 'Where this process listens for other nodes, as host:port, on a private network; needs PostgreSQL. Empty: one process serves, and others stand by'),
     url: setting('SERVICE_NODE_URL', nodeUrl, '', 'Where other nodes reach this process, such as http://10.0.0.5:8091; empty: at SERVICE_NODE_LISTEN'),
     secret: setting('SERVICE_NODE_SECRET', nodeSecret, '', 'Signs the requests between nodes; the same on every node, required with SERVICE_NODE_LISTEN'),
+    cells: setting('SERVICE_NODE_CELLS', bool, 'true', 'Whether a node starts another process, a cell, for instances whose nodes died twice within ten minutes, so that the one that ends its node is found; the cell needs memory beside this process'),
     capacity: setting('SERVICE_NODE_CAPACITY', integer(1, 100_000), '100', 'How many instances this node carries in relation to other nodes: a node with 200 gets twice as many as one with 100'),
   },
   downstream: {

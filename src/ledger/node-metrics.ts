@@ -13,6 +13,7 @@ export class NodeMetrics {
   readonly #moves: Counter<'reason'>
   readonly #forwards: Counter<'outcome'>
   readonly #standIns: Counter<'status'>
+  readonly #cells: Counter
   readonly #beatsFailed: Counter
   readonly #beatSeconds: Histogram
 
@@ -29,6 +30,10 @@ export class NodeMetrics {
     this.#standIns = new Counter({
       ...{ name: 'service_stand_in_callbacks_total', labelNames: ['status'], registers },
       help: 'Callbacks that this node answered because their owner did not, by the HTTP status',
+    })
+    this.#cells = new Counter({
+      ...{ name: 'service_cells_started_total', registers },
+      help: 'Processes that this node started for instances whose nodes died twice',
     })
     this.#beatsFailed = new Counter({
       ...{ name: 'service_beats_failed_total', registers },
@@ -48,6 +53,10 @@ export class NodeMetrics {
 
   moved(reason: MoveReason, instances: number): void {
     this.#moves.inc({ reason }, instances)
+  }
+
+  cellStarted(): void {
+    this.#cells.inc()
   }
 
   beat(ms: number): void {

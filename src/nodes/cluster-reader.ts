@@ -13,6 +13,7 @@ import type { Clock } from '../lib/clock.ts'
 import { LastReading } from '../lib/last-reading.ts'
 import type { Membership } from './membership/membership.ts'
 import { shownOwnerName } from './owner-name.ts'
+import { isCell } from './placement/cluster.ts'
 
 type Deps = {
   membership: Pick<Membership, 'nodes'>
@@ -62,6 +63,7 @@ export class ClusterReader implements ClusterView {
     return {
       ...{ id, name: shownOwnerName(name), state, build, protocol, capacity, joinedAt },
       held: this.#counts.held.get(id) ?? 0,
+      isCell: isCell(node),
       isSelf: name === this.#deps.ownName,
       settingsDiffer: node.settingsHash !== usualSettings(all, build),
     }

@@ -10,6 +10,9 @@ export const peerRoutes = {
   events: '/internal/events',
 } as const
 
+/** A cell has the address of the node that started it, with this and a key behind it. The rest of the path is a route of the cell. */
+export const cellPath = '/cells/'
+
 /** Comes with a 421, whose request changed nothing. */
 export const refusalHeader = 'x-node-refusal'
 

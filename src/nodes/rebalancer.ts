@@ -11,6 +11,7 @@ import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import { Ticker } from '../lib/ticker.ts'
+import type { CellStarter } from './cells/cell-starter.ts'
 import { LookSchedule } from './look-schedule.ts'
 import type { BeatView, Duty } from './look-schedule.ts'
 import { planPlacement } from './placement/plan-placement.ts'
@@ -25,8 +26,8 @@ type Deps = {
   lookHere: () => void
   /** What the instances do. It is read only when some of them are to move. */
   activities: () => Promise<ReadonlyMap<InstanceName, Activity>>
-  /** Resolves when the cell has joined. Undefined where none can be started. */
-  startCell: (() => Promise<void>) | undefined
+  /** Null where no cell can be started. */
+  cells: Pick<CellStarter, 'isPossible' | 'start'> | null
   /** On which the times of assignments and moves are: the clock of the database. */
   clock: Clock
   log: Log
@@ -35,14 +36,12 @@ type Deps = {
 const everyMs = 1_000
 /** Longer than an instance rests after a wish. */
 const rememberMs = 15 * 60_000
-const cellPauseMs = 10_000
 
 export class Rebalancer {
   readonly #deps: Deps
   readonly #schedule = new LookSchedule()
   readonly #asked = new Map<InstanceName, number>()
   readonly #ticker: Ticker
-  #noCellBefore = -Infinity
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -78,14 +77,14 @@ export class Rebalancer {
   }
 
   async #plan({ nodes }: BeatView, moves: readonly Move[]): Promise<PlacementPlan> {
-    const { assignments, activities, clock, startCell } = this.#deps
+    const { assignments, activities, clock, cells } = this.#deps
     const all = await assignments.all()
     const now = clock.now()
     const changedAt = now - this.#schedule.quietFor(clock.monotonic())
     for (const [instance, askedAt] of this.#asked) if (!isWithin(rememberMs, askedAt, now)) this.#asked.delete(instance)
     const view: PlacementView = {
       ...{ now, nodes, assignments: all, moves, changedAt, asked: this.#asked },
-      ...{ activityOf: () => undefined, hasCells: startCell !== undefined },
+      ...{ activityOf: () => undefined, hasCells: cells?.isPossible ?? false },
     }
     const plan = planPlacement(view)
     if (plan.wish.length === 0) return plan
@@ -109,7 +108,7 @@ export class Rebalancer {
       if (isDone)
         log.error({ instance: each.instance }, 'an instance kills its nodes, so no node opens it until it is restarted')
     }
-    if (startCell) this.#startCell()
+    if (startCell) this.#deps.cells?.start()
     for (const instance of drop) await assignments.dropWish(instance)
     // Also when the answer is lost: the wish may be there.
     for (const { instance, askedAt } of wish) this.#asked.set(instance, askedAt)
@@ -127,21 +126,6 @@ export class Rebalancer {
     if (ids.has(id)) this.#deps.lookHere()
     const peers = nodes.filter((node: SeenNode) => node.id !== id && ids.has(node.id))
     for (const { id: peer, address } of peers) void this.#deps.peers.look({ id: peer, address }).catch(ignoreRejection)
-  }
-
-  /** One at a time, and not again at once when it does not join. */
-  #startCell(): void {
-    const { clock, log, startCell } = this.#deps
-    if (startCell === undefined || clock.monotonic() < this.#noCellBefore) return
-    this.#noCellBefore = Infinity
-    const pause = () => (this.#noCellBefore = clock.monotonic() + cellPauseMs)
-    startCell().then(
-      () => (this.#noCellBefore = -Infinity),
-      (err: unknown) => {
-        pause()
-        log.error({ err }, 'a cell for suspect instances could not be started')
-      },
-    )
   }
 }
 

@@ -213,6 +213,27 @@ test('a node that was buried alive loses everything at once and joins under a ne
   assert.deepEqual([other.holder.connected, node.events], [['shop'], []])
 })
 
+test('a cell that was buried alive does not join again', async () => {
+  await using stage = new NodeStage()
+  const [cell, other] = [await stage.join({ capacity: 0 }), await stage.join()]
+  await stage.give(cell, 'shop')
+  const { id } = cell
+  const { beat } = (await stage.tables.nodes.beat('')).nodes.find((node) => node.id === id) ?? { beat: -1 }
+  cell.mayBeWrong = true
+  assert.ok(await stage.tables.nodes.bury({ id, beat }, [{ instance: 'shop', node: other.id }], 0))
+  await stage.pass(1500)
+  assert.deepEqual(cell.events, ['fatal: the other nodes have given up this cell'])
+  assert.deepEqual([cell.holder.connected, other.holder.connected], [[], ['shop']])
+  assert.equal(cell.membership.id, undefined)
+})
+
+test('a cell takes no requests of clients, so it is no serving peer', async () => {
+  await using stage = new NodeStage()
+  const [cell, node] = [await stage.join({ capacity: 0 }), await stage.join()]
+  await stage.pass(1000)
+  assert.deepEqual([cell.membership.hasServingPeers, node.membership.hasServingPeers], [true, false])
+})
+
 test('a reading that began before the node was buried takes nothing under the old id', async () => {
   await using stage = new NodeStage()
   const { nodes, assignments } = stage.tables

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Activity } from '../../src/core/nodes/placement.ts'
+import { CellStarter } from '../../src/nodes/cells/cell-starter.ts'
 import type { BeatView } from '../../src/nodes/look-schedule.ts'
 import { Rebalancer } from '../../src/nodes/rebalancer.ts'
 import { withoutPostgres } from '../harness/databases.ts'
@@ -48,7 +49,8 @@ class RebalancerStage {
       view: () => view,
       lookHere: () => void this.looks.push(`${id} looks`),
       activities: () => Promise.resolve(activities),
-      ...{ startCell, clock: this.clock, log: this.log.log },
+      cells: startCell ? new CellStarter({ start: startCell, clock: this.clock, log: this.log.log }) : null,
+      ...{ clock: this.clock, log: this.log.log },
     })
     const beat = async () => {
       const { nodes, free } = await this.tables.nodes.beat(id)

@@ -39,7 +39,7 @@ export function createLoneView({ node, clock, instances }: Process): ClusterView
   const { id, name, build, protocol, capacity } = node
   const self: Omit<ListedNode, 'held'> = {
     ...{ id, name: shownOwnerName(name), build, protocol, capacity, joinedAt: clock.now() },
-    ...{ state: 'active', isSelf: true, settingsDiffer: false },
+    ...{ state: 'active', isCell: false, isSelf: true, settingsDiffer: false },
   }
   return {
     read: () =>

@@ -13,6 +13,7 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { LiveHub } from '../../live/live-hub.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
+import { isCell } from '../../nodes/placement/cluster.ts'
 import type { Base } from '../base.ts'
 import type { AccountSet } from '../create-accounts.ts'
 import { hearOtherNodes } from '../live/create-live.ts'
@@ -42,6 +43,7 @@ type Parts = {
   hasWaiting: (instance: InstanceName) => boolean
   onHandOverStep: (step: HandOverStep) => Promise<void>
   onSettings: () => void
+  onNodeUrl: (url: string) => void
   standIn: StandIn
   /** Another node has stored messages of an instance that this node holds. */
   lookForRows: (instance: InstanceName) => Promise<void>
@@ -99,7 +101,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
   const listenTo = async (server: HttpApp, overview: () => object) => {
     if (!link) return
     await server.ready()
-    await listenForNodes({ ...base, stack: listening }, link, {
+    const url = await listenForNodes({ ...base, stack: listening }, link, {
       self: () => membership.id ?? '',
       standing: held.standing,
       events: { join: (sink) => live.joinNode(sink) },
@@ -115,7 +117,9 @@ export function createCluster(base: Base, parts: Parts): Cluster {
       serve: (request, response) => {
         server.routing(request, response)
       },
+      cells: { urlOf: (key) => node.cells?.urlOf(key) },
     })
+    parts.onNodeUrl(url)
   }
   const capacity = link && createCapacityWatch(base, node)
   const supply = (server: HttpApp, overview: () => object): InstanceSupply => ({
@@ -130,8 +134,8 @@ export function createCluster(base: Base, parts: Parts): Cluster {
       held.holdings.begin()
       await accounts.pendingLogouts.start()
     },
-    giveAway: () => (link ? drain(membership) : Promise.resolve()),
-    hasPeers: () => membership.nodes.length > 1,
+    giveAway: () => giveAway(base, node),
+    hasPeers: () => membership.hasServingPeers,
   })
   const arrivals = createArrivals(node, held, accounts.instances)
   const isComplete = () => isWhole(held, membership)
@@ -180,10 +184,15 @@ function createArrivals({ membership }: NodeParts, { holdings }: HoldingParts, i
   }
 }
 
+/** What a cell holds may go to no node but another cell, which begins when this one has ended. */
+async function giveAway({ node: self }: Pick<Base, 'node'>, { link, membership, cells }: NodeParts): Promise<void> {
+  if (link && !isCell(self)) await Promise.all([drain(membership), cells?.end()])
+}
+
 async function drain(membership: Membership): Promise<void> {
   const over = new AbortController()
   const isNoticed = sleep(systemClock, balancerMs, over.signal)
   await Promise.race([membership.drain(), sleep(systemClock, drainMs, over.signal)])
-  if (membership.nodes.length > 1) await isNoticed
+  if (membership.hasServingPeers) await isNoticed
   over.abort()
 }

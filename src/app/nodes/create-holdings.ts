@@ -11,6 +11,7 @@ import type { HandOverStep } from '../../instances/hand-over.ts'
 import { Holdings } from '../../instances/holdings.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { CellStarter } from '../../nodes/cells/cell-starter.ts'
 import { KnownNames } from '../../nodes/known-names.ts'
 import { firstOf } from '../../nodes/look-schedule.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
@@ -40,7 +41,7 @@ export type HoldingParts = ReturnType<typeof createHoldings>
 
 export function createHoldings({ log, stack }: Base, parts: Parts) {
   const { node, accounts, isBusy, hasWaiting, onSettings, onHandOverStep: onStep } = parts
-  const { membership, tables, peers, relay } = node
+  const { membership, tables, peers, relay, cells } = node
   const { instances: registry, store, network } = accounts
   const databaseNow = () => membership.databaseNow()
   const clock = databaseClock(membership)
@@ -71,7 +72,7 @@ export function createHoldings({ log, stack }: Base, parts: Parts) {
         membership.lookNow()
       },
       activities: async () => new Map((await store.list()).map((row) => [row.name, activityOf(row)])),
-      startCell: undefined,
+      cells: cells && new CellStarter({ start: () => cells.start(), clock, log }),
       clock,
     }),
   )

@@ -33,8 +33,8 @@ export function createNodeView(base: Base, { node, database, tellOwner, isComple
     // Alone it holds every instance, except while one of them has no owner.
     hasPeers: () => link !== null || !isComplete(),
     trouble: () => {
-      const { state, nodes } = membership
-      if (nodes.length < 2) return null
+      const { state, hasServingPeers } = membership
+      if (!hasServingPeers) return null
       if (state === 'draining') return 'draining'
       return state === 'isolated' || state === 'uncertain' ? 'cut_off' : null
     },

@@ -3,6 +3,7 @@
 import { systemClock } from '../../lib/clock.ts'
 import type { Peers } from '../../core/nodes/peers.ts'
 import type { NodeMetrics } from '../../ledger/node-metrics.ts'
+import { CellProcesses } from '../../nodes/cells/cell-processes.ts'
 import { Membership } from '../../nodes/membership/membership.ts'
 import { NodeRight } from '../../nodes/node-right.ts'
 import { isDeadOwner } from '../../nodes/owner-name.ts'
@@ -22,6 +23,8 @@ type Options = {
   /** Prepares what earlier builds and backups left, before this process is a node. */
   prepare: (leaseEpoch: number) => Promise<void>
   metrics: NodeMetrics
+  /** The file that runs as a cell; undefined where this process can start none. */
+  cellProgram: string | undefined
 }
 
 export type NodeParts = {
@@ -33,6 +36,8 @@ export type NodeParts = {
   /** Null when this process runs alone. */
   link: PeerParts | null
   relay: HolderRelay
+  /** Null when this process starts no cells. */
+  cells: CellProcesses | null
 }
 
 /** A process that runs alone has no other node to talk to. */
@@ -43,7 +48,7 @@ const noPeers: Peers = {
 }
 
 export function createNode({ config, log, node: self, stack }: Base, options: Options): NodeParts {
-  const { database, onFatal, prepare, metrics } = options
+  const { database, onFatal, prepare, metrics, cellProgram } = options
   // Real time even under the clock of a test: other nodes and the database take real time.
   const clock = systemClock
   const tables = {
@@ -58,7 +63,7 @@ export function createNode({ config, log, node: self, stack }: Base, options: Op
     ...{ node: self, tables, peers, isDead: isDeadOwner, clock, log },
     holder: relay,
     inherit: (dead, assignments, nodes) =>
-      inherit(dead, { now: membership.databaseNow(), nodes, assignments, hasCells: false }),
+      inherit(dead, { now: membership.databaseNow(), nodes, assignments, hasCells: cells !== null }),
     listener: {
       onSettings: () => {
         relay.settingsChanged()
@@ -71,5 +76,18 @@ export function createNode({ config, log, node: self, stack }: Base, options: Op
   })
   const leases = new LeaseStore(database)
   const right = stack.use(new NodeRight({ membership, leases, isDead: isDeadOwner, prepare, clock, log }))
-  return { right, membership, tables, setBack, peers, link, relay }
+  const hasCells = link !== null && config.nodes.cells && cellProgram !== undefined
+  const cells = hasCells
+    ? stack.use(
+        new CellProcesses({
+          ...{ program: cellProgram, address: self.address, clock, log },
+          nodes: () => membership.nodes,
+          heldBy: (node) => tables.assignments.heldBy(node),
+          onStart: () => {
+            metrics.cellStarted()
+          },
+        }),
+      )
+    : null
+  return { right, membership, tables, setBack, peers, link, relay, cells }
 }

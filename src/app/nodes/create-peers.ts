@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { NodeId } from '../../core/nodes/hold.ts'
 import type { Config } from '../../config/config.ts'
 import { ForwardedRequests } from '../../http/forwarding/forwarded-requests.ts'
+import { CellRelay } from '../../http/internal/cell-relay.ts'
 import { EventsEntry } from '../../http/internal/events-entry.ts'
 import { ForwardedEntry } from '../../http/internal/forwarded-entry.ts'
 import { InternalListener } from '../../http/internal/internal-listener.ts'
@@ -39,6 +40,8 @@ type Ports = {
   standing: ConstructorParameters<typeof ForwardedEntry>[0]['standing']
   calls: ConstructorParameters<typeof PeerCalls>[0]
   events: ConstructorParameters<typeof EventsEntry>[0]
+  /** The cells that this node has started. */
+  cells: ConstructorParameters<typeof CellRelay>[0]
   /** The public routes. */
   serve: (request: IncomingMessage, response: ServerResponse) => void
 }
@@ -47,12 +50,13 @@ type Ports = {
 export async function listenForNodes(
   { config, log, stack }: Pick<Base, 'log' | 'stack'> & { config: Pick<Config, 'nodes'> },
   { signature, forwarded }: Pick<PeerParts, 'signature' | 'forwarded'>,
-  { self, standing, calls, events, serve }: Ports,
+  { self, standing, calls, events, cells, serve }: Ports,
 ): Promise<string> {
   const { listen } = config.nodes
   if (!listen) throw new Error('SERVICE_NODE_LISTEN is not set')
   const forwards = new ForwardedEntry({ standing, forwarded, serve })
-  const entries = { forwards, calls: new PeerCalls(calls), events: new EventsEntry(events) }
+  const relay = new CellRelay(cells)
+  const entries = { forwards, calls: new PeerCalls(calls), events: new EventsEntry(events), cells: relay }
   const listener = stack.use(new InternalListener({ self, signature, ...entries, log }))
   return listener.listen(listen)
 }

@@ -35,6 +35,8 @@ export type ClusterReads = {
 
 export type ListedNode = Pick<SeenNode, 'id' | 'name' | 'state' | 'build' | 'protocol' | 'capacity' | 'joinedAt'> & {
   held: number
+  /** A process that holds only instances that may end it. */
+  isCell: boolean
   /** The node that answers. */
   isSelf: boolean
   /** Its settings are not those of most nodes of its build, so it treats messages in another way. */

@@ -9,6 +9,7 @@ import type { NodeId } from '../../core/nodes/hold.ts'
 import type { Log } from '../../lib/log.ts'
 import { peerRoutes } from '../../nodes/peer-routes.ts'
 import type { NodeSignature, Signed } from '../../nodes/signature.ts'
+import type { CellRelay } from './cell-relay.ts'
 import type { EventsEntry } from './events-entry.ts'
 import type { ForwardedEntry } from './forwarded-entry.ts'
 import type { PeerCalls } from './peer-calls.ts'
@@ -21,6 +22,7 @@ type Deps = {
   forwards: Pick<ForwardedEntry, 'admit'>
   calls: Pick<PeerCalls, 'answer'>
   events: Pick<EventsEntry, 'admit' | 'close'>
+  cells: Pick<CellRelay, 'admit'>
   log: Log
 }
 
@@ -77,7 +79,8 @@ export class InternalListener {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { forwards, events, calls } = this.#deps
+    const { forwards, events, calls, cells } = this.#deps
+    if (await cells.admit(request, response)) return
     const signed = this.#judge(request)
     if (signed.path === peerRoutes.forward) await forwards.admit(request, response, signed)
     else if (signed.path === peerRoutes.events) await events.admit(request, response, signed)

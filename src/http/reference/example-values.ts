@@ -192,6 +192,7 @@ export const operationValues: Readonly<Record<string, Readonly<Record<string, re
     held: [1],
     share: [1],
     joined_at: ['2026-01-15T11:00:00.000Z'],
+    is_cell: [false],
     is_self: [true],
     settings_differ: [false],
     instances: [1],

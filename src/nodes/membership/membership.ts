@@ -18,6 +18,7 @@ import type { RenewedAnswer } from '../../core/nodes/peers.ts'
 import { sleep } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { shownOwnerName } from '../owner-name.ts'
+import { isCell } from '../placement/cluster.ts'
 import { ownedBy } from '../standby.ts'
 import { beatUntilStopped } from './beat-loop.ts'
 import type { Joined } from './joining.ts'
@@ -74,6 +75,11 @@ export class Membership {
   /** The living nodes, this one included, as the last beat showed them. */
   get nodes(): readonly SeenNode[] {
     return this.#parts.last.nodes
+  }
+
+  /** Whether another node takes requests of clients. A cell takes none. */
+  get hasServingPeers(): boolean {
+    return this.#parts.last.nodes.some((node) => node.id !== this.#id && !isCell(node))
   }
 
   /** How long the last beat that went through has taken. */
@@ -233,6 +239,11 @@ export class Membership {
     this.#parts.held.loseAll()
     this.#noteDraining()
     if (this.#parts.draining.hasBegun) return
+    // A cell is started anew when one is needed.
+    if (isCell(node)) {
+      listener.onFatal(new Error('the other nodes have given up this cell'))
+      return
+    }
     // It may not run beside the one that took over. As long as it runs, it keeps the port from that one.
     if (node.address === '') {
       listener.onFatal(

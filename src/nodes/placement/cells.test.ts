@@ -55,8 +55,8 @@ test('one trial runs at a time; it takes longer after each death, and two minute
     const tried = heldBy({ c1: 2 }, { ...crashed(crashes), since: noon - agoMs })
     return planOf([...waiting, ...tried]).place.length > 0
   }
-  assert.deepEqual([isNextTried(3, 4999), isNextTried(3, 5000)], [false, true])
-  assert.deepEqual([isNextTried(4, 9999), isNextTried(4, 10_000)], [false, true])
+  assert.deepEqual([isNextTried(3, 9999), isNextTried(3, 10_000)], [false, true])
+  assert.deepEqual([isNextTried(4, 19_999), isNextTried(4, 20_000)], [false, true])
   assert.deepEqual([isNextTried(20, 119_999), isNextTried(20, 120_000)], [false, true])
 })
 

@@ -15,7 +15,8 @@ type CellPlan = Pick<PlacementPlan, 'place' | 'wish' | 'quarantine' | 'startCell
 
 const batchSize = 10
 const batchEveryMs = 2_000
-const firstTrialMs = 5_000
+/** A cell connects an instance within a second or two; one that is busy takes longer. */
+const firstTrialMs = 10_000
 const longestTrialMs = 120_000
 
 /** One for a trial, one for all other suspects. */

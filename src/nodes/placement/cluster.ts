@@ -74,7 +74,7 @@ export class Cluster {
   }
 }
 
-export function isCell({ capacity }: SeenNode): boolean {
+export function isCell({ capacity }: Pick<SeenNode, 'capacity'>): boolean {
   return capacity <= 0
 }
 

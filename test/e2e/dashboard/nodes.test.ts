@@ -17,7 +17,7 @@ const names = ['bridge-1 pid 1 (5d02c1aa)', 'bridge-2 pid 1 (90b17e34)', 'bridge
 function listed(index: 0 | 1 | 2, held: number, overrides: Partial<ListedNode> = {}): ListedNode {
   return {
     ...{ id: `n${index}`, name: names[index], state: 'active', build: '0.65.0', protocol: 1, capacity: 100, held },
-    ...{ joinedAt: Date.now() - (index + 1) * 50 * minute, isSelf: index === 0, settingsDiffer: false },
+    ...{ joinedAt: Date.now() - (index + 1) * 50 * minute, isSelf: index === 0, settingsDiffer: false, isCell: false },
     ...overrides,
   }
 }

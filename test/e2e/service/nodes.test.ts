@@ -30,7 +30,7 @@ for (const engine of engines) {
     assert.partialDeepStrictEqual(nodes, [
       {
         ...{ state: 'active', build: packageVersion, protocol: 1, capacity: 100, held: 2, share: 1 },
-        ...{ is_self: true, settings_differ: false },
+        ...{ is_cell: false, is_self: true, settings_differ: false },
       },
     ])
     assert.match(nodes[0]?.name ?? '', / pid \d+ \([0-9a-f]+\)$/)

@@ -63,6 +63,7 @@ type NodeOptions = {
   address?: string
   skewMs?: number
   protocol?: number
+  capacity?: number
   isDead?: (name: string) => boolean
 }
 
@@ -85,7 +86,7 @@ export class TestNode {
     this.membership = new Membership({
       node: {
         ...{ name, address: this.address, build: '1', protocol: options.protocol ?? 1 },
-        ...{ settingsHash: '', capacity: 100 },
+        ...{ settingsHash: '', capacity: options.capacity ?? 100 },
       },
       tables: { nodes: this.process.reach(tables.nodes), assignments: this.process.reach(tables.assignments) },
       peers: stage.peersOf(this),

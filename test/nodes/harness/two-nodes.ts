@@ -79,6 +79,8 @@ export class TestNode {
   others: Peer[] = []
   /** What this node holds. */
   readonly epochs = new Map<InstanceName, number>()
+  /** Where the cells that this node has started listen. */
+  readonly cells = new Map<string, string>()
   url = ''
   address = ''
   app!: HttpApp
@@ -113,7 +115,7 @@ export class TestNode {
 
   async #start(settings: Partial<FrameDeps['settings']>, clock: Clock): Promise<void> {
     const { log } = this.logs
-    const nodes = { listen: { host: '127.0.0.1', port: 0 }, url: null, secret: nodeSecret, capacity: 100 }
+    const nodes = { listen: { host: '127.0.0.1', port: 0 }, url: null, secret: nodeSecret, capacity: 100, cells: false }
     const base = { config: { nodes } satisfies Pick<Config, 'nodes'>, clock, log, stack: this.#stack }
     const parts = createPeers(base)
     this.peers = parts.peers
@@ -140,6 +142,7 @@ export class TestNode {
       standing: () => Promise.resolve(this.standing),
       calls: this.#calls(),
       events: { join: (listener) => this.hub.joinNode(listener) },
+      cells: { urlOf: (key) => this.cells.get(key) },
       serve: (request, response) => {
         this.app.routing(request, response)
       },

@@ -248,7 +248,9 @@ describe('assignment store', { skip: withoutPostgres }, () => {
     const hold = await stage.create('x', 'a')
     await stage.assignments.wish([move('x', 'a', 'b')])
     assert.equal(await stage.assignments.quarantine({ ...hold, node: 'b' }, at), false)
+    assert.equal((await stage.versions())['a'], 1)
     assert.equal(await stage.assignments.quarantine(hold, at), true)
+    assert.equal((await stage.versions())['a'], 2, 'the node that held it is told')
     assert.equal(await stage.assignments.quarantine(hold, at + 1), false)
     const { node, quarantinedAt } = (await stage.assignments.find('x')) ?? {}
     assert.deepEqual([node, quarantinedAt, await stage.assignments.free()], [null, at, []])

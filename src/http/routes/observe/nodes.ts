@@ -19,11 +19,15 @@ const NodeRow = Type.Object(
     build: Type.String({ description: 'The version that it runs' }),
     protocol: Type.Integer({ description: 'Grows when nodes get new duties towards each other' }),
     capacity: Type.Integer({
-      description: 'How many instances it takes in relation to the others. 0: it holds only instances that may end it',
+      description: 'How many instances it takes in relation to the others; 0 for a cell',
     }),
     held: Type.Integer({ description: 'How many instances it holds' }),
     share: Type.Number({ description: 'The part of all instances that it holds, from 0 to 1' }),
     joined_at: Timestamp,
+    is_cell: Type.Boolean({
+      description:
+        'True for a process that another node started for instances that may end it; clients do not reach it',
+    }),
     is_self: Type.Boolean({ description: 'True for the node that answers' }),
     settings_differ: Type.Boolean({
       description: 'True when its settings are not those of most nodes of its build: it treats messages in another way',
@@ -93,7 +97,9 @@ export function addNodesRoute(app: HttpApp, { cluster }: NodesDeps): void {
   )
 }
 
-function toRow({ joinedAt, isSelf, settingsDiffer, ...node }: ListedNode, all: number): Static<typeof NodeRow> {
+function toRow({ joinedAt, ...listed }: ListedNode, all: number): Static<typeof NodeRow> {
+  const { isCell, isSelf, settingsDiffer, ...node } = listed
   const share = all === 0 ? 0 : Math.round((node.held / all) * 1000) / 1000
-  return { ...node, share, joined_at: toTimestamp(joinedAt), is_self: isSelf, settings_differ: settingsDiffer }
+  const flags = { is_cell: isCell, is_self: isSelf, settings_differ: settingsDiffer }
+  return { ...node, share, joined_at: toTimestamp(joinedAt), ...flags }
 }

@@ -146,7 +146,7 @@ export type HeldOrFree = Pick<Assignment, 'instance' | 'node' | 'epoch'>
 
 const isHeld = ({ instance, node, epoch }: Hold) => sql`instance = ${instance} AND node = ${node} AND epoch = ${epoch}`
 
-/** A taker that is not active leaves the instance without an owner. The condition on `dropped` only makes it run first. */
+/** A taker that is not active leaves the instance without an owner. Here and below, the condition on `dropped` makes it run first. */
 export const handingOver = (hold: Hold, to: NodeId, now: number) => sql<AssignmentRow>`
   WITH taker AS (
     SELECT id FROM nodes WHERE id = ${to} AND state = 'active' FOR KEY SHARE
@@ -166,8 +166,8 @@ export const quarantining = ({ instance, node, epoch }: HeldOrFree, now: number)
     WHERE ${node === null ? sql`instance = ${instance} AND epoch = ${epoch} AND ${isFree}` : isHeld({ instance, node, epoch })}
     RETURNING *
   ), dropped AS (
-    DELETE FROM moves WHERE instance IN (SELECT instance FROM moved)
-  )
+    DELETE FROM moves WHERE instance IN (SELECT instance FROM moved) RETURNING instance
+  ), ${tell(sql`SELECT CAST(${node} AS TEXT) FROM moved WHERE (SELECT count(*) FROM dropped) >= 0`)}
   ${changed}`
 
 export const releasing = (instance: InstanceName, node: NodeId, now: number) => sql<AssignmentRow>`

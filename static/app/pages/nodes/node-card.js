@@ -18,7 +18,8 @@ const looks = {
 /** @param {{ node: NodeRow }} props */
 export function NodeCard({ node }) {
   const t = useTexts(texts)
-  const { name, state, build, capacity, joined_at: joinedAt, is_self: isSelf, settings_differ: isDiffering } = node
+  const { name, state, build, capacity, joined_at: joinedAt } = node
+  const { is_cell: isCell, is_self: isSelf, settings_differ: isDiffering } = node
   const { kind, sign } = looks[state]
   return html`<article class="card node">
     <h2>${name}</h2>
@@ -35,7 +36,7 @@ export function NodeCard({ node }) {
       </div>
       <div>
         <dt>${t.capacity}</dt>
-        <dd>${capacity === 0 ? t.cell : capacity}</dd>
+        <dd>${isCell ? t.cell : capacity}</dd>
       </div>
       <div>
         <dt>${t.since}</dt>

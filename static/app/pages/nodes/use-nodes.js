@@ -6,7 +6,7 @@ import { useEffect, useState } from '../../vendor/hooks.js'
 /**
  * @typedef {{
  *   id: string, name: string, state: 'active' | 'draining' | 'dead', build: string, capacity: number, held: number,
- *   share: number, joined_at: string, is_self: boolean, settings_differ: boolean,
+ *   share: number, joined_at: string, is_cell: boolean, is_self: boolean, settings_differ: boolean,
  * }} NodeRow
  */
 /**

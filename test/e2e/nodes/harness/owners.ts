@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { StageNode } from './stage-node.ts'
 
 type Row = Record<string, string | null>
+type Holder = { name: string; pid: number; isCell: boolean }
 
 export class Owners {
   readonly #url: string
@@ -27,6 +28,39 @@ export class Owners {
 
   async ownerOf(instance: string, nodes: readonly StageNode[]): Promise<StageNode | undefined> {
     return (await this.hasNodes()) ? this.#assigned(instance, nodes) : this.#leaseHolder(nodes)
+  }
+
+  /** The process that holds the instance; it may be a cell. */
+  async holderOf(instance: string): Promise<Holder | undefined> {
+    const [row] = await this.#ask(
+      `SELECT n.name, n.capacity::text FROM assignments a JOIN nodes n ON n.id = a.node
+       WHERE a.instance = $1 AND n.state <> 'dead'`,
+      [instance],
+    )
+    const name = row?.['name']
+    if (!name) return undefined
+    return { name, pid: Number(/ pid (\d+) /.exec(name)?.[1]), isCell: row['capacity'] === '0' }
+  }
+
+  /** The instance counts as one whose nodes died twice a moment ago, and no node holds it. */
+  async makeSuspect(instance: string): Promise<void> {
+    await this.#ask(
+      `UPDATE assignments SET node = NULL, epoch = nextval('assignment_epoch'), crashes = 2,
+         crashed_at = extract(epoch FROM clock_timestamp()) * 1000
+       WHERE instance = $1`,
+      [instance],
+    )
+    await this.#ask(`UPDATE node_versions SET version = version + 1`)
+  }
+
+  async crashesOf(instance: string): Promise<number> {
+    const [row] = await this.#ask(`SELECT crashes::text FROM assignments WHERE instance = $1`, [instance])
+    return Number(row?.['crashes'])
+  }
+
+  async quarantined(): Promise<string[]> {
+    const rows = await this.#ask(`SELECT instance FROM assignments WHERE quarantined_at IS NOT NULL ORDER BY instance`)
+    return rows.map((row) => row['instance'] ?? '')
   }
 
   /** The node that places instances: the living one with the smallest id, or the process that holds the lease. */

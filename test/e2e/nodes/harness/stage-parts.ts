@@ -53,7 +53,11 @@ export async function openStageParts(
     engine: 'postgres',
     network: { ...harshNetwork, seed },
     helpdesk: { messagesPerMinute: 100_000, searchesPerMinute: 100_000, seed },
-    environment: { SERVICE_DRAIN_RATE: '0', SERVICE_SHUTDOWN_GRACE: '1s', ...environment },
+    // Faults that strike again and again would make every instance a suspect.
+    environment: {
+      ...{ SERVICE_DRAIN_RATE: '0', SERVICE_SHUTDOWN_GRACE: '1s', SERVICE_NODE_CELLS: 'false' },
+      ...environment,
+    },
     ...(own && { place: placeOn(own) }),
   })
   const { network, helpdesk, place } = parts
