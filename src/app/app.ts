@@ -1,6 +1,8 @@
 // The composition root: creates the rooms, the use cases on them, the background work and the HTTP server.
 
 import type { Config } from '../config/config.ts'
+import { readOwnDetails } from '../http/instance-details.ts'
+import { readOwnJobs } from '../http/jobs/all-jobs.ts'
 import { readOwnOverview } from '../http/routes/observe/overview.ts'
 import { closeServer } from '../http/server/listener.ts'
 import { createServer } from '../http/server/server.ts'
@@ -108,7 +110,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     storage,
     instances,
     supply: cluster
-      ? cluster.supply(server, () => readOwnOverview(routes.observe.overview))
+      ? cluster.supply(server, {
+          overview: () => readOwnOverview(routes.observe.overview),
+          details: () => readOwnDetails(routes.instances),
+          jobs: () => readOwnJobs(routes.jobs),
+        })
       : createSoleSupply(instances),
     outbound,
     jobs: jobs.jobs,

@@ -13,6 +13,7 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { LiveHub } from '../../live/live-hub.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
+import type { OwnView } from '../../nodes/peer-routes.ts'
 import type { Base } from '../base.ts'
 import type { AccountSet } from '../create-accounts.ts'
 import { hearOtherNodes } from '../live/create-live.ts'
@@ -51,6 +52,9 @@ type Parts = {
   live: LiveHub
 }
 
+/** What this node tells other nodes about the instances that it holds. */
+type OwnViews = Readonly<Record<OwnView, () => object>>
+
 export type Cluster = HoldingParts & {
   arrivals: Arrivals
   /** This node has stored messages of an instance in place of its owner. Best effort. */
@@ -62,7 +66,7 @@ export type Cluster = HoldingParts & {
   /** Null when this process runs alone. */
   forwarding: ForwardingDeps | null
   /** `server` is the one with the public routes. */
-  supply(server: HttpApp, overview: () => object): InstanceSupply
+  supply(server: HttpApp, views: OwnViews): InstanceSupply
 }
 
 export function createCluster(base: Base, parts: Parts): Cluster {
@@ -96,7 +100,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
   }
   // The stack of the base is complete by the time this process listens.
   const listening = base.stack.use(new AsyncDisposableStack())
-  const listenTo = async (server: HttpApp, overview: () => object) => {
+  const listenTo = async (server: HttpApp, views: OwnViews) => {
     if (!link) return
     await server.ready()
     await listenForNodes({ ...base, stack: listening }, link, {
@@ -109,7 +113,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
           membership.lookNow()
         },
         drain: lookForRows,
-        overview,
+        views,
         showCode: parts.showCode,
       },
       serve: (request, response) => {
@@ -118,8 +122,8 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     })
   }
   const capacity = link && createCapacityWatch(base, node)
-  const supply = (server: HttpApp, overview: () => object): InstanceSupply => ({
-    prepare: () => listenTo(server, overview),
+  const supply = (server: HttpApp, views: OwnViews): InstanceSupply => ({
+    prepare: () => listenTo(server, views),
     take: async () => {
       await takeFirst(held, membership)
       if (!link) await repeatUntilWhole(held, membership)
