@@ -58,9 +58,14 @@ export const doors: ReadonlyMap<string, Door> = new Map([
 /** Whether a node that holds nothing gives the answer that a test expects of the service. */
 export function isAnsweredByAll(method: string, path: string): boolean {
   const [plain = ''] = path.split('?')
-  const asked = `${method.toLowerCase()} ${plain}`
-  const creates = method === 'POST' && (plain === '/api/instances' || plain === '/api/instances/bulk')
-  return plain.startsWith('/api/') && doors.get(asked) !== 'each' && !creates
+  return plain.startsWith('/api/') && doors.get(`${method.toLowerCase()} ${plain}`) !== 'each'
+}
+
+/** The names of the instances that the request creates where they do not exist; undefined for other requests. */
+export function namesToCreate(method: string, path: string, body: unknown): unknown[] | undefined {
+  if (method !== 'POST' || !['/api/instances', '/api/instances/bulk'].includes(path)) return undefined
+  const { name, names = [name] } = (body ?? {}) as { name?: unknown; names?: unknown }
+  return Array.isArray(names) ? (names as unknown[]) : []
 }
 
 function reads(path: string): string {

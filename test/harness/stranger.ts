@@ -14,24 +14,18 @@ export const usualEngine: EngineName = hasStranger ? 'postgres' : 'sqlite'
 
 const secret = 'the secret of all nodes of one test'
 
-/** Placement gives every instance to the node with the greater capacity. */
-const capacities = { owner: '100000', stranger: '1' }
-
-export async function nodeSettings(role: keyof typeof capacities): Promise<Record<string, string>> {
-  return {
-    SERVICE_NODE_LISTEN: `127.0.0.1:${await freePort()}`,
-    SERVICE_NODE_SECRET: secret,
-    SERVICE_NODE_CAPACITY: capacities[role],
-  }
+export async function nodeSettings(): Promise<Record<string, string>> {
+  return { SERVICE_NODE_LISTEN: `127.0.0.1:${await freePort()}`, SERVICE_NODE_SECRET: secret }
 }
 
 type Settings = Record<string, string>
 
-/** The owner must have taken its instances. */
+/** Placement gives no instance to a node whose capacity is 0, also while the owner stops. */
 export async function startStranger(settings: Settings, overrides: Overrides): Promise<App> {
   await using stack = new AsyncDisposableStack()
-  const config = loadConfig({ ...settings, ...(await nodeSettings('stranger')) })
-  const app = stack.use(await createApp(config, overrides))
+  const config = loadConfig({ ...settings, ...(await nodeSettings()) })
+  const nodes = { ...config.nodes, capacity: 0 }
+  const app = stack.use(await createApp({ ...config, nodes }, overrides))
   await app.workers.get('setup-watch')?.[Symbol.asyncDispose]()
   await app.start()
   stack.move()

@@ -62,7 +62,7 @@ for (const engine of drawnEngines(import.meta.url)) {
     assert.equal(conversation, world.conversation, 'the ids of the new Chatwoot begin anew')
     await world.restartService(destinationSettings(fresh))
     await world.allReady()
-    const channel = { webhook_url: `${world.service.app.url}/api/instances/n0/webhook` }
+    const channel = { webhook_url: `${world.service.url}/api/instances/n0/webhook` }
     await desk.patch('/inboxes/1', { channel })
 
     const second = world.bob.text(world.phone, 'second')

@@ -67,7 +67,7 @@ test('the lag of an idle event loop reads about 0', async () => {
 
 test('the brand asset is a PNG', async () => {
   await using service = await Service.start()
-  const response = await fetch(`${service.app.url}/static/brand-asset.png`)
+  const response = await fetch(`${service.url}/static/brand-asset.png`)
   assert.equal(response.headers.get('content-type'), 'image/png')
   const bytes = Buffer.from(await response.arrayBuffer())
   assert.equal(bytes.subarray(1, 4).toString(), 'PNG')
