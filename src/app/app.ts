@@ -53,7 +53,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     onRoutingChanged,
   })
   const services = {
-    tenants: createTenants(base, tenants, onRoutingChanged),
+    tenants: createTenants(base, tenants, {
+      onRoutingChanged,
+      tellOthers: rooms.cluster?.tellSettings ?? (() => Promise.resolve()),
+    }),
     instances: instanceService,
     setup: createSetup(base, {
       ...{ instances, roster, instanceService, tenants, downstream: rooms.downstream },

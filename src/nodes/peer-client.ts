@@ -55,6 +55,11 @@ export class PeerClient implements Peers {
     return this.#tell(peer, peerRoutes.drain, { instance })
   }
 
+  /** A tenant was changed. Resolves when the peer goes on with the new settings; one that does not answer learns it from its beat. */
+  settingsChanged(peer: Peer): Promise<void> {
+    return this.#tell(peer, peerRoutes.settings, {})
+  }
+
   /** An agent has asked for the QR code of an instance that the peer holds, in this helpdesk inbox. Best effort. */
   showCode(peer: Peer, instance: InstanceName, destination: DestinationKey): Promise<void> {
     return this.#tell(peer, peerRoutes.code, { instance, destination })

@@ -13,6 +13,7 @@ export const peerRoutes = {
   details: '/internal/details',
   jobs: '/internal/jobs',
   code: '/internal/code',
+  settings: '/internal/settings',
   events: '/internal/events',
 } as const
 

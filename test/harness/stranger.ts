@@ -9,6 +9,9 @@ import { freePort } from './free-port.ts'
 
 export const hasStranger = process.env['TEST_STRANGER'] === '1'
 
+/** The `skip` option of a test about what each node has for itself: its counts, its health, the reads that it saves. */
+export const perNode = hasStranger && 'the owner and the node that is asked have this each for itself'
+
 /** The engine of a test that names none. */
 export const usualEngine: EngineName = hasStranger ? 'postgres' : 'sqlite'
 

@@ -209,7 +209,8 @@ test('nodes tell and ask each other', async () => {
   await peers.look(pair.owner.peer)
   await peers.drain(pair.owner.peer, 'shop')
   await peers.showCode(pair.owner.peer, 'shop', 'inbox 4')
-  assert.deepEqual(pair.owner.told, ['look', 'drain shop', 'code shop inbox 4'])
+  await peers.settingsChanged(pair.owner.peer)
+  assert.deepEqual(pair.owner.told, ['look', 'drain shop', 'code shop inbox 4', 'settings'])
 })
 
 test('a node that is gone, or is another one by now, answers nothing, and telling it does not fail', async () => {

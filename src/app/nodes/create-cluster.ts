@@ -63,6 +63,8 @@ export type Cluster = HoldingParts & {
   isComplete(): boolean
   /** An agent has asked this node for the QR code of an instance that another node may hold. Best effort. */
   askForCode(instance: InstanceName, destination: DestinationKey): void
+  /** A tenant was changed here. Resolves when every node that answers in time goes on with the new settings. */
+  tellSettings(): Promise<void>
   /** Null when this process runs alone. */
   forwarding: ForwardingDeps | null
   /** `server` is the one with the public routes. */
@@ -94,6 +96,9 @@ export function createCluster(base: Base, parts: Parts): Cluster {
       if (typeof owner === 'object') void link?.peers.showCode(owner, instance, destination)
     }, ignoreRejection)
   }
+  const tellSettings = async () => {
+    if (link) await Promise.all(peersOf(membership).map((peer) => link.peers.settingsChanged(peer)))
+  }
   if (link) {
     const epochOf = (instance: InstanceName) => held.holdings.standingOf(instance).epoch || undefined
     hearOtherNodes(base, live, { peers: link.peers, peersNow: () => peersOf(membership), epochOf })
@@ -113,6 +118,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
           membership.lookNow()
         },
         drain: lookForRows,
+        settingsChanged: parts.onSettings,
         views,
         showCode: parts.showCode,
       },
@@ -139,7 +145,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
   })
   const arrivals = createArrivals(node, held, accounts.instances)
   const isComplete = () => isWhole(held, membership)
-  return { ...held, forwarding, supply, tellOwner, askForCode, isComplete, arrivals }
+  return { ...held, forwarding, supply, tellOwner, tellSettings, askForCode, isComplete, arrivals }
 }
 
 async function takeFirst({ rebalancer }: HoldingParts, membership: Membership): Promise<void> {

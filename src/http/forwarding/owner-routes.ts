@@ -11,7 +11,7 @@ const importPaths = ['import', 'import-all'].map((each) => `${instancePath}/hist
 const restartPath = `${instancePath}/restart`
 
 /** Answered from the database by any node, when they only read. */
-const readFromDatabase = ['state', 'states', 'deliveries', 'outbox', 'parked'].map((each) => `${instancePath}/${each}`)
+const readFromDatabase = ['state', 'deliveries', 'outbox', 'parked'].map((each) => `${instancePath}/${each}`)
 
 /** Chatwoot hangs up after 5 s. What is left is enough to ask another node, or to store the callback here. */
 const callbackMs = 1500

@@ -16,6 +16,8 @@ type Deps = {
   views: Readonly<Record<OwnView, () => object>>
   look: () => void
   drain: (instance: InstanceName) => void
+  /** A tenant was changed at another node. */
+  settingsChanged: () => void
   /** An agent has asked for the QR code, in this helpdesk inbox. */
   showCode: (instance: InstanceName, destination: DestinationKey) => void
 }
@@ -46,6 +48,9 @@ export class PeerCalls {
         return {}
       case peerRoutes.drain:
         this.#deps.drain(instanceOf(facts))
+        return {}
+      case peerRoutes.settings:
+        this.#deps.settingsChanged()
         return {}
       case peerRoutes.code:
         this.#deps.showCode(instanceOf(facts), destinationOf(facts))

@@ -59,6 +59,28 @@ test('a caller who waits for a job hears that the owner stops', gate, async () =
   await restarted
 })
 
+test('the owner goes on with a tenant as soon as another node has changed it', gate, async () => {
+  await using world = await World.unlinked(options)
+  await world.create({ name: 'a', owner_tag: 'acme' })
+  const access = { downstream_base_url: 'https://desk.example', downstream_api_token: 't', downstream_account_id: 3 }
+  for (const inbox of [4, 5, 6, 7]) {
+    const body = { ...access, downstream_inbox_id: inbox }
+    assert.equal((await world.service.request('PUT', '/api/tenants/acme', { body })).status, 200)
+    const atOwner = await requestFrom(world.service.app.url, 'GET', '/api/destinations', { token: apiToken })
+    assert.deepEqual(
+      (atOwner.body as { inbox_id: number }[]).map(({ inbox_id }) => inbox_id),
+      [1, inbox],
+    )
+  }
+})
+
+test('the past states of an instance are complete', gate, async () => {
+  await using world = await World.open(options)
+  const { body } = await world.service.get('/api/instances/n0/states')
+  const { states } = body as { states: { state: string }[] }
+  assert.equal(states.at(-1)?.state, 'ready')
+})
+
 test('messages of agents and customers pass', gate, async () => {
   await using world = await AgentWorld.open(options)
   await world.write('hello')

@@ -158,7 +158,8 @@ export class TestNode {
     const views = { overview: shows('overview'), details: shows('details'), jobs: shows('jobs') }
     const showCode = (instance: InstanceName, destination: string) =>
       void this.told.push(`code ${instance} ${destination}`)
-    return { renewed, views, showCode, look: tell('look'), drain: tell('drain') }
+    const settingsChanged = tell('settings')
+    return { renewed, views, showCode, settingsChanged, look: tell('look'), drain: tell('drain') }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
