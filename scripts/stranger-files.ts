@@ -43,7 +43,7 @@ const through: Files = {
   service: [
     ...['audit', 'check-cures', 'check-helpdesk', 'check-network', 'destinations', 'first-mistakes'],
     ...['health-details', 'hostile-requests', 'http', 'lost-callbacks', 'numbers', 'odd-texts'],
-    ...['operations', 'overload', 'pages', , 'refused-callbacks', 'round-trip', 'setup', 'setup-errors'],
+    ...['operations', 'overload', 'pages', 'refused-callbacks', 'round-trip', 'setup', 'setup-errors'],
     ...['setup-rules', 'setup-watch', 'sweeps', 'usage', 'wrong-clock'],
   ],
   session: ['audit-actor', 'cookie-authority', 'sign-in'],

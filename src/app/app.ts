@@ -55,7 +55,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const services = {
     tenants: createTenants(base, tenants, {
       onRoutingChanged,
-      tellOthers: rooms.cluster?.tellSettings ?? (() => Promise.resolve()),
+      tellOthers: async () => rooms.cluster?.tellSettings(),
     }),
     instances: instanceService,
     setup: createSetup(base, {
