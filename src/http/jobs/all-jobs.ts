@@ -3,14 +3,19 @@
 
 import type { Static } from 'typebox'
 import type { InstanceName } from '../../core/ids.ts'
-import type { Jobs } from '../../jobs/jobs.ts'
+import type { Job } from '../../core/jobs/job.ts'
 import { preferTold } from '../told-rows.ts'
 import type { ToldRows } from '../told-rows.ts'
 import { toJobBody } from './job-view.ts'
 import type { JobBody } from './job-view.ts'
 
 export type JobReaderDeps = {
-  jobs: Pick<Jobs, 'get' | 'list' | 'unfinished'>
+  jobs: {
+    get: (id: string) => Promise<Job>
+    list: (instance?: InstanceName) => Promise<Job[]>
+    /** Those of the instances that this node holds. */
+    unfinished: () => Job[]
+  }
   /** What the other nodes answer that answer in time: the jobs that they have not ended. */
   readOthers: () => Promise<unknown[]>
 }
@@ -31,7 +36,7 @@ export async function readJob({ jobs, readOthers }: JobReaderDeps, id: string): 
 
 /** What this node tells another one. */
 export function readOwnJobs({ jobs }: Pick<JobReaderDeps, 'jobs'>): ToldRows<JobRow> {
-  return { rows: jobs.unfinished().map(toJobBody) }
+  return { rows: jobs.unfinished().map((job) => toJobBody(job)) }
 }
 
 /** Asked before the database: a job that is shown as ended has ended for the node that runs it, and another one may be added. */
