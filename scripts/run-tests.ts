@@ -2,17 +2,13 @@
 
 import { isListOnly, runNodeTests } from './node-tests.ts'
 import type { TestRun } from './node-tests.ts'
+import { throughStranger } from './stranger-files.ts'
 import { groupTests, writeGroups } from './test-groups.ts'
 
 const onSqliteOnly = { TEST_ENGINES: 'sqlite' }
 const unit = ['src/**/*.test.ts', 'test/*.test.ts']
 const fast = [...unit, 'test/bridge/**/*.test.ts', 'test/storage/**/*.test.ts', 'test/downstream/**/*.test.ts']
 const all = ['src/**/*.test.ts', 'test/**/*.test.ts']
-/** Files whose tests need nothing of the service but its answers. */
-const throughStranger = [
-  ...['contacts/import', 'contacts/repair', 'direct/*', 'groups/*', 'history/imports'],
-  ...['instances/instances', 'instances/own-settings'],
-].map((name) => `test/e2e/${name}.test.ts`)
 
 /** The files of a set in groups run in one process per group. In the long run and after a change each file has a process. */
 type TestSet = TestRun & { inGroups?: boolean }
@@ -23,7 +19,12 @@ const sets: Readonly<Record<string, TestSet>> = {
   e2e: { files: ['test/e2e/**/*.test.ts'], inGroups: true },
   fast: { files: fast, inGroups: true, environment: onSqliteOnly },
   unit: { files: unit, inGroups: true, environment: onSqliteOnly },
-  stranger: { files: throughStranger, environment: { TEST_STRANGER: '1', TEST_ENGINES: 'postgres' } },
+  stranger: {
+    ...{ files: throughStranger, inGroups: true },
+    // Clocks that a test moves by hours let workers ask the database at each tick.
+    flags: ['--test-timeout=600000', '--test-concurrency=2'],
+    environment: { TEST_STRANGER: '1', TEST_ENGINES: 'postgres' },
+  },
   watch: { files: fast, flags: ['--watch'], environment: onSqliteOnly },
 }
 

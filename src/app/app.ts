@@ -1,6 +1,8 @@
 // The composition root: creates the rooms, the use cases on them, the background work and the HTTP server.
 
 import type { Config } from '../config/config.ts'
+import { readOwnDetails } from '../http/instance-details.ts'
+import { readOwnJobs } from '../http/jobs/all-jobs.ts'
 import { readOwnOverview } from '../http/routes/observe/overview.ts'
 import { closeServer } from '../http/server/listener.ts'
 import { createServer } from '../http/server/server.ts'
@@ -53,7 +55,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     onRoutingChanged,
   })
   const services = {
-    tenants: createTenants(base, tenants, onRoutingChanged),
+    tenants: createTenants(base, tenants, {
+      onRoutingChanged,
+      tellOthers: async () => rooms.cluster?.tellSettings(),
+    }),
     instances: instanceService,
     setup: createSetup(base, {
       ...{ instances, roster, instanceService, tenants, downstream: rooms.downstream },
@@ -109,7 +114,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     storage,
     instances,
     supply: cluster
-      ? cluster.supply(server, () => readOwnOverview(routes.observe.overview))
+      ? cluster.supply(server, {
+          overview: () => readOwnOverview(routes.observe.overview),
+          details: () => readOwnDetails(routes.instances),
+          jobs: () => readOwnJobs(routes.jobs),
+        })
       : createSoleSupply(instances),
     outbound,
     jobs: jobs.jobs,

@@ -48,8 +48,9 @@ export function createRoutes({ config, clock, build, node }: Base, rooms: Rooms,
   }
   const { hub, records, rows, readStoredRows } = rooms.live
   const needs = { ...health, exhaustedByInstance: () => rooms.lifecycle.exhausted.list() }
+  const { readOthers } = rooms.nodes
   const cluster = rooms.nodes.cluster ?? createLoneView({ node, clock, instances })
-  const overview = { instances, roster, rows, readOthers: rooms.nodes.overviews, readStoredRows, needs }
+  const overview = { instances, roster, rows, readOthers: () => readOthers('overview'), readStoredRows, needs }
   return {
     version,
     health,
@@ -63,7 +64,10 @@ export function createRoutes({ config, clock, build, node }: Base, rooms: Rooms,
       tenantCount: () => rooms.tenants.store.count(),
       usage,
     },
-    instances: { instances, roster, instanceService: services.instances, setup: services.setup, clock, ownSettings },
+    instances: {
+      ...{ instances, roster, clock, ownSettings, readOthers: () => readOthers('details') },
+      ...{ instanceService: services.instances, setup: services.setup },
+    },
     setup: { setup: services.setup },
     pairing: { instances, clock, ownSettings },
     check: { checks: rooms.setup.checks },
@@ -90,7 +94,7 @@ export function createRoutes({ config, clock, build, node }: Base, rooms: Rooms,
       ...{ banRisk: outbound.banRisk, limits: outbound.limits },
     },
     history: { instances, imports: rooms.history.imports, days: config.history.days },
-    jobs: rooms.jobs,
+    jobs: { jobs: rooms.jobs.jobs, cancel: rooms.jobs.cancel, readOthers: () => readOthers('jobs') },
     contactsImport: { instances, imports: rooms.contactsImports },
     contactsRepair: { instances, repairs: rooms.contactRepairs },
     adopt: { instances, adoptions: rooms.adoptions },

@@ -36,18 +36,25 @@ export function createRouting({ clock, config, log }: Base, { database, holds, d
   return { store, cache, identities, secrets, routing }
 }
 
-/** `onRoutingChanged` is called after every change of a tenant. */
+type ChangeListener = {
+  /** Called after every change of a tenant. */
+  onRoutingChanged: () => void
+  /** Resolves when the other nodes go on with the new settings too. */
+  tellOthers: () => Promise<void>
+}
+
 export function createTenants(
   { clock }: Base,
   { store, cache }: Pick<RoutingSet, 'store' | 'cache'>,
-  onRoutingChanged: () => void,
+  { onRoutingChanged, tellOthers }: ChangeListener,
 ) {
   return new TenantService({
     tenants: store,
     clock,
-    onChanged: (ownerTag) => {
+    onChanged: async (ownerTag) => {
       cache.evict(ownerTag)
       onRoutingChanged()
+      await tellOthers()
     },
   })
 }

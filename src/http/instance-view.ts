@@ -65,7 +65,7 @@ const HistoryView = Type.Object({
   }),
 })
 
-const Detail = Type.Object(
+export const Detail = Type.Object(
   {
     name: Type.String(),
     state: State,
@@ -98,12 +98,7 @@ const Detail = Type.Object(
     last_error_code: LastErrorCode,
     pending_logout: Type.Boolean({ description: pendingLogoutRule }),
   },
-  {
-    title: 'Instance',
-    description:
-      'With several nodes, GET /api/instances/bulk/status shows an instance of another node as the database has it: ' +
-      'without a QR code, and with reconnect_attempts 0',
-  },
+  { title: 'Instance' },
 )
 
 /** The schema of the details of an instance. */

@@ -95,6 +95,12 @@ export class Jobs implements PerInstance {
     return this.#runs.get(instance)?.some((run) => run.isRunning) ?? false
   }
 
+  /** The jobs of the instances of this process that have not ended, with their progress. */
+  unfinished(): Job[] {
+    const runs = [...this.#runs.values()].flat()
+    return runs.filter((run) => !run.isStopped).map(({ job }) => job)
+  }
+
   /** Newest first. */
   async list(instance?: InstanceName): Promise<Job[]> {
     const stored = await this.#deps.store.list(mostListed, instance)

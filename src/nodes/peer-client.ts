@@ -8,7 +8,7 @@ import type { Egress } from '../lib/egress/egress.ts'
 import type { AnswerHead } from '../lib/egress/exchange.ts'
 import { formatForwardHead } from './forward-head.ts'
 import { peerRoutes, refusalHeader, refusals } from './peer-routes.ts'
-import type { Refusal } from './peer-routes.ts'
+import type { OwnView, Refusal } from './peer-routes.ts'
 import { hashOf } from './signature.ts'
 import type { NodeSignature } from './signature.ts'
 
@@ -26,7 +26,7 @@ type Terms = { timeoutMs: number; signal: AbortSignal }
 export type ForwardAnswer<Body> = (AnswerHead & { body: Body }) | { refusal: Refusal }
 
 const tellTimeoutMs = 1000
-const overviewTimeoutMs = 1000
+const viewTimeoutMs = 1000
 
 export class PeerClient implements Peers {
   readonly #deps: Deps
@@ -41,8 +41,8 @@ export class PeerClient implements Peers {
   }
 
   /** What the peers answer about the instances that they hold. One that does not answer in time is left out. */
-  async overviews(peers: readonly Peer[]): Promise<unknown[]> {
-    const ask = (peer: Peer) => this.#ask(this.#deps.patient, peer, peerRoutes.overview, {}, overviewTimeoutMs)
+  async views(peers: readonly Peer[], view: OwnView): Promise<unknown[]> {
+    const ask = (peer: Peer) => this.#ask(this.#deps.patient, peer, peerRoutes[view], {}, viewTimeoutMs)
     const answers = await Promise.allSettled(peers.map((peer) => ask(peer)))
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
@@ -53,6 +53,11 @@ export class PeerClient implements Peers {
 
   drain(peer: Peer, instance: InstanceName): Promise<void> {
     return this.#tell(peer, peerRoutes.drain, { instance })
+  }
+
+  /** A tenant was changed. Resolves when the peer goes on with the new settings; one that does not answer learns it from its beat. */
+  settingsChanged(peer: Peer): Promise<void> {
+    return this.#tell(peer, peerRoutes.settings, {})
   }
 
   /** An agent has asked for the QR code of an instance that the peer holds, in this helpdesk inbox. Best effort. */

@@ -1,12 +1,19 @@
 // The routes of the listener for other nodes, and the header with which a node says that it does not serve an instance.
 
+/** What a node tells another one that answers for all instances: what it alone knows of those that it holds. */
+export const ownViews = ['overview', 'details', 'jobs'] as const
+export type OwnView = (typeof ownViews)[number]
+
 export const peerRoutes = {
   forward: '/internal/forward',
   renewed: '/internal/renewed',
   look: '/internal/look',
   drain: '/internal/drain',
   overview: '/internal/overview',
+  details: '/internal/details',
+  jobs: '/internal/jobs',
   code: '/internal/code',
+  settings: '/internal/settings',
   events: '/internal/events',
 } as const
 

@@ -10,7 +10,7 @@ type Deps = {
   tenants: Pick<TenantStore, 'list' | 'find' | 'put' | 'patch' | 'remove'>
   clock: Clock
   /** Called after every change, so that no part goes on with the old settings. */
-  onChanged: (ownerTag: string) => void
+  onChanged: (ownerTag: string) => Promise<void>
 }
 
 /** The names of the settings in audit entries. */
@@ -71,7 +71,7 @@ export class TenantService {
     try {
       return await change()
     } finally {
-      this.#deps.onChanged(ownerTag)
+      await this.#deps.onChanged(ownerTag)
     }
   }
 

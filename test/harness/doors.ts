@@ -4,7 +4,7 @@
 const any = [
   ...['get /api/audit', 'get /api/events', 'get /api/nodes', 'get /api/overview', 'get /api/public/stats'],
   ...['get /api/instances', 'get /api/instances/bulk/status', 'get /api/jobs', 'get /api/jobs/{id}'],
-  ...['deliveries', 'outbox', 'parked', 'state', 'states'].map((path) => `get /api/instances/{name}/${path}`),
+  ...['deliveries', 'outbox', 'parked', 'state'].map((path) => `get /api/instances/{name}/${path}`),
   ...['get /api/tenants', 'get /api/tenants/{owner_tag}', 'get /api/usage', 'get /api/usage/summary'],
   ...['delete', 'patch', 'put'].map((method) => `${method} /api/tenants/{owner_tag}`),
   // They ask the helpdesk, and remember nothing.
@@ -32,7 +32,7 @@ const each: Record<string, string> = {
 const owner = [
   ...['delete', 'get', 'patch'].map((method) => `${method} /api/instances/{name}`),
   ...['ban-risk', 'check', 'groups', 'groups/{jid}', 'groups/{jid}/invite', 'groups/{jid}/requests'].map(reads),
-  ...['numbers/{phone}', 'outbox/{queue_id}', 'qr', 'usage', 'wait-ready'].map(reads),
+  ...['numbers/{phone}', 'outbox/{queue_id}', 'qr', 'states', 'usage', 'wait-ready'].map(reads),
   ...['adopt', 'avatars/resync', 'check', 'contacts/import', 'contacts/repair'].map(changes),
   ...['deliveries/{id}/redeliver', 'groups', 'groups/{jid}/announce', 'groups/{jid}/locked'].map(changes),
   ...['groups/{jid}/name', 'groups/{jid}/participants', 'groups/{jid}/picture', 'groups/{jid}/requests'].map(changes),
@@ -58,9 +58,14 @@ export const doors: ReadonlyMap<string, Door> = new Map([
 /** Whether a node that holds nothing gives the answer that a test expects of the service. */
 export function isAnsweredByAll(method: string, path: string): boolean {
   const [plain = ''] = path.split('?')
-  const asked = `${method.toLowerCase()} ${plain}`
-  const creates = method === 'POST' && (plain === '/api/instances' || plain === '/api/instances/bulk')
-  return plain.startsWith('/api/') && doors.get(asked) !== 'each' && !creates
+  return plain.startsWith('/api/') && doors.get(`${method.toLowerCase()} ${plain}`) !== 'each'
+}
+
+/** The names of the instances that the request creates where they do not exist; undefined for other requests. */
+export function namesToCreate(method: string, path: string, body: unknown): unknown[] | undefined {
+  if (method !== 'POST' || !['/api/instances', '/api/instances/bulk'].includes(path)) return undefined
+  const { name, names = [name] } = (body ?? {}) as { name?: unknown; names?: unknown }
+  return Array.isArray(names) ? (names as unknown[]) : []
 }
 
 function reads(path: string): string {

@@ -9,7 +9,7 @@ import type { Database, EngineName } from '../../src/storage/database.ts'
 import { migratedLocation } from './databases.ts'
 import type { TestLocation } from './databases.ts'
 import { assertDocumented } from './documented-statuses.ts'
-import { isAnsweredByAll } from './doors.ts'
+import { isAnsweredByAll, namesToCreate } from './doors.ts'
 import { requestFrom } from './http-request.ts'
 import type { Answer, RequestOptions } from './http-request.ts'
 import { RecordedLog } from './logs.ts'
@@ -41,6 +41,8 @@ export type ServiceOptions = {
   watchesSetup?: boolean
   /** Use this database instead of a new one; it is left in place. */
   place?: TestLocation
+  /** On PostgreSQL: the requests of the test go to a node that holds nothing. */
+  throughStranger?: boolean
   /** Puts rows in place before the service starts. */
   seed?: (database: Database) => Promise<void>
 }
@@ -86,11 +88,12 @@ export class Service {
       nodes,
       machine,
       watchesSetup = false,
+      throughStranger = hasStranger,
       seed,
     } = options
     await using stack = new AsyncDisposableStack()
     const { location, url } = options.place ?? stack.use(await migratedLocation(engine))
-    const isShared = hasStranger && location.engine === 'postgres' && !nodes
+    const isShared = throughStranger && location.engine === 'postgres' && !nodes
     const settings = {
       PORT: '0',
       DATABASE_URL: url,
@@ -99,7 +102,7 @@ export class Service {
       ...(network ? networkEnvironment(network) : pinnedVersion),
       ...environment,
     }
-    const config = loadConfig({ ...settings, ...(isShared && (await nodeSettings('owner'))) })
+    const config = loadConfig({ ...settings, ...(isShared && (await nodeSettings())) })
     const database = stack.use(await openTestConnection(location, config.storage.encryptionKeys))
     await seed?.(database)
     const logs = new RecordedLog()
@@ -112,10 +115,13 @@ export class Service {
       ...(nodes && { nodes }),
       ...(machine && { machine }),
     }
+    // It ends after the owner, whose last answers it passes on.
+    const stranger = stack.use(new AsyncDisposableStack())
     const app = stack.use(await createApp(config, { ...overrides, log: logs.log }))
     if (!watchesSetup) await app.workers.get('setup-watch')?.[Symbol.asyncDispose]()
     await app.start()
-    const door = isShared ? stack.use(await startStranger(settings, { ...overrides, log: new RecordedLog().log })) : app
+    const strangerOverrides = { ...overrides, log: new RecordedLog().log }
+    const door = isShared ? stranger.use(await startStranger(settings, strangerOverrides)) : app
     const parts = { app, logs, database, databasePath: url.replace(/^file:/, ''), url: door.url }
     return new Service(parts, config.http.rateLimit === 0, stack.move())
   }
@@ -125,10 +131,25 @@ export class Service {
   }
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const base = isAnsweredByAll(method, path) ? this.url : this.app.url
+    const base = isAnsweredByAll(method, path) && !this.#creates(method, path, options.body) ? this.url : this.app.url
     const answer = await requestFrom(base, method, path, { token: apiToken, ...options })
     if (this.#isUnlimited) await assertDocumented(this.app.url, { method, path, status: answer.status })
     return answer
+  }
+
+  /** A new instance belongs to the node that creates it. */
+  #creates(method: string, path: string, body: unknown): boolean {
+    const names = namesToCreate(method, path, body)
+    return names !== undefined && !names.every((name) => typeof name === 'string' && this.holds(name))
+  }
+
+  /** Whether this node holds the instance. */
+  holds(name: string): boolean {
+    try {
+      return this.app.instances.get(name).record.name === name
+    } catch {
+      return false
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

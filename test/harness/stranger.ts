@@ -9,30 +9,28 @@ import { freePort } from './free-port.ts'
 
 export const hasStranger = process.env['TEST_STRANGER'] === '1'
 
+/** The `skip` option of a test about what each node has for itself: its counts, its health, the reads that it saves. */
+export const perNode = hasStranger && 'the owner and the node that is asked have this each for itself'
+
 /** The engine of a test that names none. */
 export const usualEngine: EngineName = hasStranger ? 'postgres' : 'sqlite'
 
 const secret = 'the secret of all nodes of one test'
 
-/** Placement gives every instance to the node with the greater capacity. */
-const capacities = { owner: '100000', stranger: '1' }
-
-export async function nodeSettings(role: keyof typeof capacities): Promise<Record<string, string>> {
-  return {
-    SERVICE_NODE_LISTEN: `127.0.0.1:${await freePort()}`,
-    SERVICE_NODE_SECRET: secret,
-    SERVICE_NODE_CAPACITY: capacities[role],
-  }
+export async function nodeSettings(): Promise<Record<string, string>> {
+  return { SERVICE_NODE_LISTEN: `127.0.0.1:${await freePort()}`, SERVICE_NODE_SECRET: secret }
 }
 
 type Settings = Record<string, string>
 
-/** The owner must have taken its instances. */
+/** Placement gives no instance to a node whose capacity is 0, also while the owner stops. */
 export async function startStranger(settings: Settings, overrides: Overrides): Promise<App> {
   await using stack = new AsyncDisposableStack()
-  const config = loadConfig({ ...settings, ...(await nodeSettings('stranger')) })
-  const app = stack.use(await createApp(config, overrides))
-  await app.workers.get('setup-watch')?.[Symbol.asyncDispose]()
+  const config = loadConfig({ ...settings, ...(await nodeSettings()) })
+  const nodes = { ...config.nodes, capacity: 0 }
+  const app = stack.use(await createApp({ ...config, nodes }, overrides))
+  // They would find nothing to do, at every tick of a clock that a test moves by hours.
+  for (const worker of app.workers.values()) await worker[Symbol.asyncDispose]()
   await app.start()
   stack.move()
   return app

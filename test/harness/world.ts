@@ -19,7 +19,15 @@ import type { PartOptions, Parts } from './world-parts.ts'
 export type WorldOptions = PartOptions &
   Pick<
     ServiceOptions,
-    'clock' | 'qrLifetimeMs' | 'onSendStep' | 'lateCommitMs' | 'importRunner' | 'machine' | 'watchesSetup' | 'seed'
+    | 'clock'
+    | 'qrLifetimeMs'
+    | 'onSendStep'
+    | 'lateCommitMs'
+    | 'importRunner'
+    | 'machine'
+    | 'watchesSetup'
+    | 'throughStranger'
+    | 'seed'
   > & {
     /** How many accounts are linked before the service starts: instances `n0`, `n1`, … */
     accounts?: number

@@ -12,7 +12,7 @@ import { nodeSettings } from '../harness/stranger.ts'
 async function startBoth() {
   await using stack = new AsyncDisposableStack()
   const place = stack.use(await migratedLocation('postgres'))
-  const start = async () => stack.use(await Service.start({ place, environment: await nodeSettings('owner') }))
+  const start = async () => stack.use(await Service.start({ place, environment: await nodeSettings() }))
   const [first, second] = [await start(), await start()]
   const owned = stack.move()
   return { first, second, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -24,27 +24,19 @@ async function post(url: string, path: string, body: object): Promise<Answer> {
   return requestFrom(url, 'POST', path, { token: apiToken, body })
 }
 
-function holds({ app }: Service, name: string): boolean {
-  try {
-    return app.instances.get(name).record.name === name
-  } catch {
-    return false
-  }
-}
-
 test('the owner answers for a name that exists, and gets the settings', { skip: withoutPostgres }, async () => {
   await using nodes = await startBoth()
   assert.equal((await create(nodes.first, { name: 'shop' })).status, 201)
   const again = await create(nodes.second, { name: 'shop', inbox_id: 7 })
   assert.deepEqual([again.status, (again.body as { name: string }).name], [200, 'shop'])
   assert.equal(nodes.first.app.instances.get('shop').record.inboxId, 7)
-  assert.equal(holds(nodes.second, 'shop'), false)
+  assert.equal(nodes.second.holds('shop'), false)
 })
 
 test('a new name is created at the node that is asked', { skip: withoutPostgres }, async () => {
   await using nodes = await startBoth()
   assert.equal((await create(nodes.second, { name: 'shop' })).status, 201)
-  assert.deepEqual([holds(nodes.first, 'shop'), holds(nodes.second, 'shop')], [false, true])
+  assert.deepEqual([nodes.first.holds('shop'), nodes.second.holds('shop')], [false, true])
 })
 
 test('of two nodes that create one name at once, one creates it', { skip: withoutPostgres }, async () => {
@@ -52,7 +44,7 @@ test('of two nodes that create one name at once, one creates it', { skip: withou
   for (const name of Array.from({ length: 8 }, (_, index) => `shop-${index}`)) {
     const answers = await Promise.all([create(nodes.first, { name }), create(nodes.second, { name })])
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 201], answers.map(({ text }) => text).join())
-    assert.notEqual(holds(nodes.first, name), holds(nodes.second, name))
+    assert.notEqual(nodes.first.holds(name), nodes.second.holds(name))
   }
 })
 
@@ -64,5 +56,5 @@ test('a list of names is created here and at the owners', { skip: withoutPostgre
   assert.equal(status, 200)
   const states = (body as { name: string; state: string }[]).map(({ name, state }) => `${name} ${state}`)
   assert.deepEqual(states, ['shop qr_pending', 'not a name error', 'new qr_pending'])
-  assert.deepEqual([holds(nodes.second, 'shop'), holds(nodes.second, 'new')], [false, true])
+  assert.deepEqual([nodes.second.holds('shop'), nodes.second.holds('new')], [false, true])
 })

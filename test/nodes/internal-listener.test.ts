@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
-import { peerRoutes, refusalHeader } from '../../src/nodes/peer-routes.ts'
+import { ownViews, peerRoutes, refusalHeader } from '../../src/nodes/peer-routes.ts'
 import { hashOf, NodeSignature, signatureHeaders } from '../../src/nodes/signature.ts'
 import { assertRefused } from '../harness/assertions.ts'
 import { freePort } from '../harness/free-port.ts'
@@ -203,11 +203,14 @@ test('nodes tell and ask each other', async () => {
   const { peers } = pair.stranger
   assert.deepEqual(await peers.renewed(pair.owner.peer, 5000), { beatAgeMs: 250, watchedMs: 9000 })
   const gone = { id: 'gone-1', address: `http://127.0.0.1:${await freePort()}` }
-  assert.deepEqual(await peers.overviews([gone, pair.owner.peer]), [{ node: 'owner-1' }])
+  for (const view of ownViews) {
+    assert.deepEqual(await peers.views([gone, pair.owner.peer], view), [{ node: 'owner-1', view }])
+  }
   await peers.look(pair.owner.peer)
   await peers.drain(pair.owner.peer, 'shop')
   await peers.showCode(pair.owner.peer, 'shop', 'inbox 4')
-  assert.deepEqual(pair.owner.told, ['look', 'drain shop', 'code shop inbox 4'])
+  await peers.settingsChanged(pair.owner.peer)
+  assert.deepEqual(pair.owner.told, ['look', 'drain shop', 'code shop inbox 4', 'settings'])
 })
 
 test('a node that is gone, or is another one by now, answers nothing, and telling it does not fail', async () => {

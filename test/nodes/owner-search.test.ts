@@ -8,6 +8,7 @@ import { assertRefused } from '../harness/assertions.ts'
 import { FastClock } from '../harness/fast-clock.ts'
 import { freePort } from '../harness/free-port.ts'
 import { requestFrom } from '../harness/http-request.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
 import { RawServer } from '../harness/raw-server.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { apiToken, startPair, TestNode } from './harness/two-nodes.ts'
@@ -164,13 +165,41 @@ test('when the client hangs up the owner notices', async () => {
   await waitUntil('the owner notices', () => pair.owner.seen[0]?.hungUp === true)
 })
 
-test('a client that waits for an instance of another node is told that its node stops', async () => {
-  await using pair = await startPair()
-  const asked = get(pair.stranger.url, '/api/instances/shop/wait-ready')
+for (const [method, what, advice] of [
+  ['GET', 'wait-ready', /ask again/],
+  ['POST', 'history/import', /the import goes on: GET \/api\/jobs/],
+  ['POST', 'history/import-all', /the import goes on: GET \/api\/jobs/],
+] as const) {
+  test(`a client of ${what} at another node is told that its node stops`, async () => {
+    await using pair = await startPair()
+    const asked = requestFrom(pair.stranger.url, method, `/api/instances/shop/${what}`, { token })
+    await waitUntil('the owner has the request', () => pair.owner.seen.length === 1)
+    const closed = pair.stranger[Symbol.asyncDispose]()
+    assertRefused(await asked, 'SERVICE_STOPPING', advice)
+    await closed
+  })
+}
+
+test('an import at another node may take days; other requests get two minutes', async () => {
+  const clock = new ManualClock()
+  await using pair = await startPair({ clock })
+  let isAnswered = false
+  const imported = requestFrom(pair.stranger.url, 'POST', '/api/instances/shop/history/import-all', { token })
+  const answered = imported.then(() => (isAnswered = true))
   await waitUntil('the owner has the request', () => pair.owner.seen.length === 1)
+  const reached = Promise.withResolvers<undefined>()
+  await using silent = await oddNode(() => {
+    reached.resolve(undefined)
+  })
+  pair.stranger.owners.answers = [silent.owner]
+  const other = restart(pair.stranger.url)
+  await reached.promise
+  await clock.advance(120_000)
+  assertRefused(await other, 'SERVICE_NODE_SILENT')
+  await clock.advance(7 * 24 * 3_600_000)
+  assert.equal(isAnswered, false)
   const closed = pair.stranger[Symbol.asyncDispose]()
-  assertRefused(await asked, 'SERVICE_STOPPING')
-  await closed
+  await Promise.all([answered, closed])
 })
 
 test('many requests that wait for minutes do not hold up callbacks', async () => {

@@ -13,6 +13,7 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { LiveHub } from '../../live/live-hub.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
+import type { OwnView } from '../../nodes/peer-routes.ts'
 import { isCell } from '../../nodes/placement/cluster.ts'
 import type { Base } from '../base.ts'
 import type { AccountSet } from '../create-accounts.ts'
@@ -53,6 +54,9 @@ type Parts = {
   live: LiveHub
 }
 
+/** What this node tells other nodes about the instances that it holds. */
+type OwnViews = Readonly<Record<OwnView, () => object>>
+
 export type Cluster = HoldingParts & {
   arrivals: Arrivals
   /** This node has stored messages of an instance in place of its owner. Best effort. */
@@ -61,10 +65,12 @@ export type Cluster = HoldingParts & {
   isComplete(): boolean
   /** An agent has asked this node for the QR code of an instance that another node may hold. Best effort. */
   askForCode(instance: InstanceName, destination: DestinationKey): void
+  /** A tenant was changed here. Resolves when every node that answers in time goes on with the new settings. */
+  tellSettings(): Promise<void>
   /** Null when this process runs alone. */
   forwarding: ForwardingDeps | null
   /** `server` is the one with the public routes. */
-  supply(server: HttpApp, overview: () => object): InstanceSupply
+  supply(server: HttpApp, views: OwnViews): InstanceSupply
 }
 
 export function createCluster(base: Base, parts: Parts): Cluster {
@@ -92,13 +98,16 @@ export function createCluster(base: Base, parts: Parts): Cluster {
       if (typeof owner === 'object') void link?.peers.showCode(owner, instance, destination)
     }, ignoreRejection)
   }
+  const tellSettings = async () => {
+    if (link) await Promise.all(peersOf(membership).map((peer) => link.peers.settingsChanged(peer)))
+  }
   if (link) {
     const epochOf = (instance: InstanceName) => held.holdings.standingOf(instance).epoch || undefined
     hearOtherNodes(base, live, { peers: link.peers, peersNow: () => peersOf(membership), epochOf })
   }
   // The stack of the base is complete by the time this process listens.
   const listening = base.stack.use(new AsyncDisposableStack())
-  const listenTo = async (server: HttpApp, overview: () => object) => {
+  const listenTo = async (server: HttpApp, views: OwnViews) => {
     if (!link) return
     await server.ready()
     const url = await listenForNodes({ ...base, stack: listening }, link, {
@@ -111,7 +120,8 @@ export function createCluster(base: Base, parts: Parts): Cluster {
           membership.lookNow()
         },
         drain: lookForRows,
-        overview,
+        settingsChanged: parts.onSettings,
+        views,
         showCode: parts.showCode,
       },
       serve: (request, response) => {
@@ -122,8 +132,8 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     parts.onNodeUrl(url)
   }
   const capacity = link && createCapacityWatch(base, node)
-  const supply = (server: HttpApp, overview: () => object): InstanceSupply => ({
-    prepare: () => listenTo(server, overview),
+  const supply = (server: HttpApp, views: OwnViews): InstanceSupply => ({
+    prepare: () => listenTo(server, views),
     take: async () => {
       await takeFirst(held, membership)
       if (!link) await repeatUntilWhole(held, membership)
@@ -139,7 +149,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
   })
   const arrivals = createArrivals(node, held, accounts.instances)
   const isComplete = () => isWhole(held, membership)
-  return { ...held, forwarding, supply, tellOwner, askForCode, isComplete, arrivals }
+  return { ...held, forwarding, supply, tellOwner, tellSettings, askForCode, isComplete, arrivals }
 }
 
 async function takeFirst({ rebalancer }: HoldingParts, membership: Membership): Promise<void> {

@@ -29,7 +29,7 @@ export function createNodeView(base: Base, { node, database, tellOwner, isComple
     ...view,
     ...(link === null && { shown: () => undefined, freshen: () => Promise.resolve() }),
     tellOwner,
-    overviews: () => link?.peers.overviews(peersOf(membership)) ?? Promise.resolve([]),
+    readOthers: (asked) => link?.peers.views(peersOf(membership), asked) ?? Promise.resolve([]),
     // Alone it holds every instance, except while one of them has no owner.
     hasPeers: () => link !== null || !isComplete(),
     trouble: () => {

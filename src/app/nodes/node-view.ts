@@ -3,6 +3,7 @@
 import type { InstanceName } from '../../core/ids.ts'
 import type { ClusterView } from '../../core/nodes/cluster-view.ts'
 import type { NodesShown } from '../../http/routes/health-schema.ts'
+import type { OwnView } from '../../nodes/peer-routes.ts'
 
 export type NodeView = {
   /** False only while this node holds every instance. Then no list reads the database. */
@@ -16,7 +17,7 @@ export type NodeView = {
   /** For GET /api/nodes; null when this process is no node. */
   cluster: ClusterView | null
   /** What every other node answers about the instances that it holds; one that does not answer in time is left out. */
-  overviews: () => Promise<unknown[]>
+  readOthers: (view: OwnView) => Promise<unknown[]>
   /** Why other nodes should get the requests; null when this one takes them. One that has no peers always takes them. */
   trouble: () => 'draining' | 'cut_off' | null
 }
@@ -28,6 +29,6 @@ export const onlyNode: NodeView = {
   shown: () => undefined,
   freshen: () => Promise.resolve(),
   cluster: null,
-  overviews: () => Promise.resolve([]),
+  readOthers: () => Promise.resolve([]),
   trouble: () => null,
 }

@@ -9,7 +9,7 @@ import { CallbackForwarder } from './callback-forwarder.ts'
 import { signedBody } from './forwarded-requests.ts'
 import type { ForwardedRequest } from './forwarded-requests.ts'
 import { OwnerForwarder } from './owner-forwarder.ts'
-import { instanceOf, isCallback, isWait } from './owner-routes.ts'
+import { instanceOf, isCallback, stopAdviceOf } from './owner-routes.ts'
 import { passAnswer } from './pass-headers.ts'
 import { whenClosed } from './passage.ts'
 import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
@@ -54,19 +54,21 @@ export class Forwarding {
     return end === 'answered' ? end : replay(passage.body)
   }
 
-  /** This node stops. A client that waits for an instance must not be cut off. */
+  /** This node stops. A client that waits for an instance or an import must not be cut off. */
   close(): void {
     this.#stopping.abort()
   }
 
   #whenOver({ routeOptions: { url = '' } }: FastifyRequest, reply: FastifyReply): AbortSignal {
-    return isWait(url) ? AbortSignal.any([whenClosed(reply), this.#stopping.signal]) : whenClosed(reply)
+    const isWait = stopAdviceOf(url) !== undefined
+    return isWait ? AbortSignal.any([whenClosed(reply), this.#stopping.signal]) : whenClosed(reply)
   }
 
   async #passToOwner(passage: Passage): Promise<PassageEnd> {
     const answer = await this.#others.ask(passage).catch((error: unknown) => {
-      if (!passage.hungUp.aborted || !this.#stopping.signal.aborted) throw error
-      throw new BridgeError('SERVICE_STOPPING', 'the service stops; ask again when it has started', { cause: error })
+      const advice = stopAdviceOf(passage.request.routeOptions.url ?? '')
+      if (advice === undefined || !passage.hungUp.aborted || !this.#stopping.signal.aborted) throw error
+      throw new BridgeError('SERVICE_STOPPING', advice, { cause: error })
     })
     if (answer === 'here') return answer
     passAnswer(passage.reply, answer)

@@ -5,16 +5,19 @@ import { BridgeError } from '../../core/errors.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { instanceNamePattern } from '../../core/instance.ts'
 import type { RenewedAnswer } from '../../core/nodes/peers.ts'
-import { peerRoutes } from '../../nodes/peer-routes.ts'
+import { ownViews, peerRoutes } from '../../nodes/peer-routes.ts'
+import type { OwnView } from '../../nodes/peer-routes.ts'
 import type { Signed } from '../../nodes/signature.ts'
 import { readSmallBody } from './small-body.ts'
 
 type Deps = {
   renewed: () => RenewedAnswer
   /** What this node shows of the instances that it holds. */
-  overview: () => object
+  views: Readonly<Record<OwnView, () => object>>
   look: () => void
   drain: (instance: InstanceName) => void
+  /** A tenant was changed at another node. */
+  settingsChanged: () => void
   /** An agent has asked for the QR code, in this helpdesk inbox. */
   showCode: (instance: InstanceName, destination: DestinationKey) => void
 }
@@ -35,16 +38,19 @@ export class PeerCalls {
   }
 
   #follow(path: string, facts: unknown): object {
+    const view = ownViews.find((each) => peerRoutes[each] === path)
+    if (view) return this.#deps.views[view]()
     switch (path) {
       case peerRoutes.renewed:
         return this.#deps.renewed()
-      case peerRoutes.overview:
-        return this.#deps.overview()
       case peerRoutes.look:
         this.#deps.look()
         return {}
       case peerRoutes.drain:
         this.#deps.drain(instanceOf(facts))
+        return {}
+      case peerRoutes.settings:
+        this.#deps.settingsChanged()
         return {}
       case peerRoutes.code:
         this.#deps.showCode(instanceOf(facts), destinationOf(facts))

@@ -11,15 +11,15 @@ import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { InstanceService } from '../../instances/service/instance-service.ts'
 import type { LinkedAccount } from '../../instances/linked-account.ts'
 import type { Roster } from '../../instances/roster/roster.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { atOwner, servedByOwner } from '../forwarding/route-forwarder.ts'
 import type { AskOwner, RouteForwarder } from '../forwarding/route-forwarder.ts'
 import type { HttpApp } from '../http-app.ts'
+import { readDetails } from '../instance-details.ts'
+import type { DetailDeps } from '../instance-details.ts'
 import { createFields, PatchBody, toSettings } from '../instance-settings.ts'
 import { detailWith, ListItem, PendingLogout, pendingLogoutAdvice, State, Summary } from '../instance-view.ts'
 import { toDetail, toListItem, toSummary } from '../instance-view.ts'
 import { withOwnFields } from '../own-settings.ts'
-import type { OwnSettingRules } from '../own-settings.ts'
 import { InstanceName, InstanceParams, instanceNameRule, nullable, responses } from '../schemas.ts'
 import { ConnectedInbox, connectCreated, setupStatuses } from './setup.ts'
 import type { SetupDeps } from './setup.ts'
@@ -27,16 +27,12 @@ import type { SetupDeps } from './setup.ts'
 const maxBulk = 500
 const spamguard = { spamguard_window_ms: spamguardWindowMs, spamguard_min_chars: spamguardMinChars }
 
-export type InstanceDeps = SetupDeps & {
-  /** Those that this node holds. */
-  instances: Pick<InstanceRegistry, 'get'>
-  /** All of them. */
-  roster: Pick<Roster, 'current' | 'findCurrent' | 'getCurrent'>
-  instanceService: InstanceService
-  clock: Clock
-  /** The settings that an instance can have of its own. */
-  ownSettings: OwnSettingRules
-}
+export type InstanceDeps = SetupDeps &
+  DetailDeps & {
+    instances: Pick<InstanceRegistry, 'get'>
+    roster: Pick<Roster, 'findCurrent' | 'getCurrent'>
+    instanceService: InstanceService
+  }
 
 const CreateBody = Type.Object(
   {
@@ -211,18 +207,14 @@ function addItemRoutes(app: HttpApp, { instances, roster, instanceService, clock
   )
 }
 
-function addBulkRoutes(
-  app: HttpApp,
-  { roster, instanceService, clock, ownSettings }: InstanceDeps,
-  forwarder: RouteForwarder | null,
-): void {
+function addBulkRoutes(app: HttpApp, deps: InstanceDeps, forwarder: RouteForwarder | null): void {
   const createOne = async (name: string, actor: Caller, askOwner: AskOwner | undefined) => {
     try {
       if (!new RegExp(instanceNamePattern).test(name)) {
         throw new BridgeError('SERVICE_BAD_REQUEST', `this is not ${instanceNameRule}`)
       }
       const createHere = async (): Promise<Static<typeof BulkItem>> =>
-        toSummary((await instanceService.create(name, {}, false, actor)).account)
+        toSummary((await deps.instanceService.create(name, {}, false, actor)).account)
       return await (askOwner ? atOwner(createHere, () => createElsewhere(name, askOwner)) : createHere())
     } catch (error) {
       const sentence =
@@ -253,6 +245,9 @@ function addBulkRoutes(
     {
       schema: {
         ...about('bulkStatus', 'Details of every instance, or of those named'),
+        description:
+          'With several nodes, an instance whose node does not answer within a second is shown as it is stored: ' +
+          'qr.available is false, and reconnect_attempts is 0.',
         querystring: Type.Object({
           names: Type.Optional(Type.String({ maxLength: 40_000, description: 'names separated by commas' })),
         }),
@@ -261,13 +256,10 @@ function addBulkRoutes(
     },
     async ({ query }) => {
       const wanted = query.names?.split(',').map((name) => name.trim())
-      const all = await roster.current()
-      if (!wanted) return all.map((account) => toDetail(ownSettings, account, clock.now()))
-      const byName = new Map(all.map((account) => [account.record.name, account]))
-      return wanted.map((name) => {
-        const account = byName.get(name)
-        return account ? toDetail(ownSettings, account, clock.now()) : { name, state: 'not_found' }
-      })
+      const all = await readDetails(deps)
+      if (!wanted) return all
+      const byName = new Map(all.map((detail) => [detail.name, detail]))
+      return wanted.map((name) => byName.get(name) ?? { name, state: 'not_found' })
     },
   )
 }

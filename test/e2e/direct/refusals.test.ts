@@ -87,7 +87,7 @@ test('an unknown instance, a missing token, another media type and a body of 100
   assert.equal((await world.service.request('GET', path)).status, 405)
   const length = { 'content-type': 'application/json', 'content-length': String(100 * 1024 ** 2) }
   const authorized = { ...length, authorization: `Bearer ${apiToken}` }
-  const large = await requestRaw(world.service.app.url, { method: 'POST', path, headers: authorized, body: '{' })
+  const large = await requestRaw(world.service.url, { method: 'POST', path, headers: authorized, body: '{' })
   assert.equal(large.status, 413)
   assert.deepEqual(world.texts(), [])
 })

@@ -69,7 +69,7 @@ for (const engine of drawnEngines(import.meta.url)) {
     test('goes on when its caller hangs up', async () => {
       await using set = await ImportWorld.open({ engine })
       const hangUp = new AbortController()
-      const url = `${set.world.service.app.url}/api/instances/n0/history/import-all`
+      const url = `${set.world.service.url}/api/instances/n0/history/import-all`
       const headers = { authorization: `Bearer ${apiToken}` }
       const asked = assert.rejects(fetch(url, { method: 'POST', headers, signal: hangUp.signal }), /abort/i)
       const run = await set.runner.waitForRun('n0')

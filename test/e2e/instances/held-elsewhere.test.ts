@@ -145,7 +145,7 @@ for (const engine of engines) {
       const deleted = { ...row, name: 'deleted meanwhile' }
       const other = { needs_you: [lost, held, held], instances: [row, deleted] }
       let answers: unknown[] = [other, { needs_you: [held], instances: [] }]
-      await using service = await startBeside({ overviews: () => Promise.resolve(answers) }, { engine })
+      await using service = await startBeside({ readOthers: () => Promise.resolve(answers) }, { engine })
       const read = async () => (await service.get('/api/overview')).body as Overview
       const { instances, needs_you: needs } = await read()
       assert.deepEqual([namesOf(instances), instances[1]], [['mine', 'theirs'], row])

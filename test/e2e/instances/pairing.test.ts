@@ -21,7 +21,7 @@ for (const engine of drawnEngines(import.meta.url)) {
       const phone = world.network.account({ phone: owner })
       await world.create({ name: 'a' })
       const text = await world.qrText('a')
-      const picture = await fetch(`${world.service.app.url}/api/instances/a/qr`, {
+      const picture = await fetch(`${world.service.url}/api/instances/a/qr`, {
         headers: { authorization: 'Bearer test-token' },
       })
       assert.equal(picture.headers.get('content-type'), 'image/png')

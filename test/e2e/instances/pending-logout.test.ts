@@ -8,6 +8,7 @@ import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { LeapingClock } from '../../harness/leaping-clock.ts'
 import { numberOf } from '../../harness/linked-seed.ts'
 import { ProcessWorld } from '../../harness/process-world.ts'
+import { perNode } from '../../harness/stranger.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { World } from '../../harness/world.ts'
 
@@ -86,7 +87,8 @@ describe('a logout that the network does not hear', { concurrency: 3 }, () => {
       await world.tells('n0', 'logged_out', 1)
     })
 
-    test(`survives DELETE and a restart, on ${engine}`, async () => {
+    // Among several nodes the first one waits for 30 s before it opens a session that is to be logged out.
+    test(`survives DELETE and a restart, on ${engine}`, { skip: perNode }, async () => {
       const clock = new LeapingClock()
       await using world = await World.open({ engine, clock })
       await world.network.goAway()

@@ -46,7 +46,7 @@ describe('a start', () => {
   test('delivers stored events only when the service answers the requests of subscribers', async () => {
     await using place = await newLocation('sqlite')
     const before = await Service.start({ place })
-    const address = before.app.url
+    const address = before.url
     await before[Symbol.asyncDispose]()
     const answers: number[] = []
     await using subscriber = await LoopbackServer.start((request, response) => {

@@ -19,7 +19,7 @@ import { World } from '../../harness/world.ts'
 import { sampleResult } from '../../jobs/harness/scripted-runner.ts'
 import { ImportWorld } from '../history/harness/import-world.ts'
 
-const listen = (world: World, lastId?: string) => EventStream.open(world.service.app.url, { lastId })
+const listen = (world: World, lastId?: string) => EventStream.open(world.service.url, { lastId })
 
 for (const engine of drawnEngines(import.meta.url)) {
   describe(`a listener on ${engine}`, { concurrency: 3 }, () => {
@@ -165,7 +165,7 @@ describe('the stream', () => {
 
   test('ends with bye when the service stops, and does not delay the stop', async () => {
     await using service = await Service.start()
-    using stream = await EventStream.open(service.app.url)
+    using stream = await EventStream.open(service.url)
     await stream.next('hello')
     const begun = performance.now()
     await service[Symbol.asyncDispose]()
@@ -176,8 +176,8 @@ describe('the stream', () => {
 
   test('of a listener that does not read is cut, and the others go on', async () => {
     await using service = await Service.start()
-    using other = await EventStream.open(service.app.url)
-    const { hostname, port } = new URL(service.app.url)
+    using other = await EventStream.open(service.url)
+    const { hostname, port } = new URL(service.url)
     const socket = connect(Number(port), hostname)
     socket.write(`GET /api/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiToken}\r\n\r\n`)
     await once(socket, 'readable')
@@ -198,14 +198,14 @@ describe('the stream', () => {
 
   test('refuses the thirty-third listener', async () => {
     await using service = await Service.start()
-    const streams = await Promise.all(Array.from({ length: 32 }, () => EventStream.open(service.app.url)))
+    const streams = await Promise.all(Array.from({ length: 32 }, () => EventStream.open(service.url)))
     const refused = await service.get('/api/events')
     assertRefused(refused, 'SERVICE_TOO_MANY_LISTENERS', /32 listeners/)
     assert.equal(refused.headers.get('retry-after'), '5')
     assert.deepEqual(service.logs.withMessage('request failed'), [], 'a dashboard that asks again fills no log')
     streams[0]?.[Symbol.dispose]()
     await waitUntil('there is room again', async () => {
-      const stream = await EventStream.open(service.app.url)
+      const stream = await EventStream.open(service.url)
       streams.push(stream)
       return stream.response.status === 200
     })
@@ -218,8 +218,8 @@ describe('with a quarter of the connections taken by listeners', () => {
 
   test('the next one is refused: the others are for callbacks and requests', async () => {
     await using service = await Service.start({ environment: few })
-    const streams = await Promise.all(Array.from({ length: 3 }, () => EventStream.open(service.app.url)))
-    using next = await EventStream.open(service.app.url)
+    const streams = await Promise.all(Array.from({ length: 3 }, () => EventStream.open(service.url)))
+    using next = await EventStream.open(service.url)
     assert.equal(next.response.status, 503)
     assertRefused(await service.get('/api/events'), 'SERVICE_TOO_MANY_LISTENERS', /3 listeners/)
     for (const stream of streams) stream[Symbol.dispose]()

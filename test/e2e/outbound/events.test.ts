@@ -20,7 +20,7 @@ function signed(world: AgentWorld, body: string, at = Date.now(), secret = world
 }
 
 const send = (world: AgentWorld, body: string | Buffer, headers: Record<string, string>) =>
-  fetch(`${world.service.app.url}/api/instances/n0/webhook`, {
+  fetch(`${world.service.url}/api/instances/n0/webhook`, {
     method: 'POST',
     body: typeof body === 'string' ? body : new Uint8Array(body),
     headers: { 'content-type': 'application/json', ...headers },

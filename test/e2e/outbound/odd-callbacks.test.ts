@@ -53,7 +53,7 @@ for (const signed of [false, true]) {
   test(`an account webhook beside the one of the helpdesk inbox is ${how}, and each message leaves once`, async () => {
     const environment = signed ? {} : { WEBHOOK_HMAC_SECRET: '' }
     await using world = await AgentWorld.open({ environment })
-    const url = `${world.service.app.url}/api/instances/n0/webhook`
+    const url = `${world.service.url}/api/instances/n0/webhook`
     const subscriptions = ['message_created', 'message_updated', 'conversation_updated', 'conversation_typing_on']
     await world.desk.post('/webhooks', { webhook: { url, subscriptions } })
     const texts = ['one', 'two', 'three']

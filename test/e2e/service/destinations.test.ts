@@ -9,6 +9,7 @@ import { AgentWorld } from '../../harness/agent-world.ts'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
 import { destinationSettings, tenantSettings } from '../../harness/destination.ts'
 import { LeapingClock } from '../../harness/leaping-clock.ts'
+import { perNode } from '../../harness/stranger.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 const elsewhere = (url: string) => url.replace('127.0.0.1', 'localhost')
@@ -17,21 +18,25 @@ const timesIdentified = ({ requests }: SimHelpdesk) =>
   requests.filter(({ method, path }) => method === 'GET' && path.endsWith('/inboxes/1')).length
 
 for (const engine of drawnEngines(import.meta.url)) {
-  test(`a new base URL of the same helpdesk inbox keeps its conversations and messages, on ${engine}`, async () => {
-    await using world = await AgentWorld.open({ engine })
-    const id = await world.write('hello')
-    const hello = await world.received('hello')
-    const before = await world.arrived(world.bob.text(world.phone, 'first'))
+  test(
+    `a new base URL of the same helpdesk inbox keeps its conversations and messages, on ${engine}`,
+    { skip: perNode },
+    async () => {
+      await using world = await AgentWorld.open({ engine })
+      const id = await world.write('hello')
+      const hello = await world.received('hello')
+      const before = await world.arrived(world.bob.text(world.phone, 'first'))
 
-    await world.restart({ DOWNSTREAM_BASE_URL: elsewhere(world.helpdesk.url) })
-    const repeated = await world.post(world.callback(id, 'hello'))
-    assert.partialDeepStrictEqual(repeated.body, { status: 'ignored', reason: 'duplicate' })
-    const reply = await world.arrived(world.bob.text(world.phone, 'second', { quote: hello }))
-    assert.equal(reply.contentAttributes['in_reply_to'], id)
-    assert.equal(reply.conversationId, before.conversationId)
-    assert.deepEqual(world.texts(), ['hello'])
-    assert.equal(timesIdentified(world.helpdesk), 2, 'once in each process')
-  })
+      await world.restart({ DOWNSTREAM_BASE_URL: elsewhere(world.helpdesk.url) })
+      const repeated = await world.post(world.callback(id, 'hello'))
+      assert.partialDeepStrictEqual(repeated.body, { status: 'ignored', reason: 'duplicate' })
+      const reply = await world.arrived(world.bob.text(world.phone, 'second', { quote: hello }))
+      assert.equal(reply.contentAttributes['in_reply_to'], id)
+      assert.equal(reply.conversationId, before.conversationId)
+      assert.deepEqual(world.texts(), ['hello'])
+      assert.equal(timesIdentified(world.helpdesk), 2, 'once in each process')
+    },
+  )
 
   test(`a failure from before a new base URL is still reported, on ${engine}`, async () => {
     await using world = await AgentWorld.open({ engine })
@@ -62,7 +67,7 @@ for (const engine of drawnEngines(import.meta.url)) {
     assert.equal(conversation, world.conversation, 'the ids of the new Chatwoot begin anew')
     await world.restartService(destinationSettings(fresh))
     await world.allReady()
-    const channel = { webhook_url: `${world.service.app.url}/api/instances/n0/webhook` }
+    const channel = { webhook_url: `${world.service.url}/api/instances/n0/webhook` }
     await desk.patch('/inboxes/1', { channel })
 
     const second = world.bob.text(world.phone, 'second')

@@ -65,7 +65,7 @@ describe('with SERVICE_HEALTH_DETAILS=token', () => {
     await using service = await Service.start({ ...withInstance, environment: behindToken })
     const withToken = await ask(service, bearer(apiToken))
     assert.deepEqual([withToken.shown.instances.length, withToken.cache], [1, 'no-store'])
-    const visitor = await DashboardVisitor.signIn(service.app.url)
+    const visitor = await DashboardVisitor.signIn(service.url)
     assert.equal(((await visitor.request('GET', '/api/health')).body as Shown).instances.length, 1)
     const elsewhere = { headers: { 'sec-fetch-site': 'same-site' } }
     assert.equal(((await visitor.request('GET', '/api/health', elsewhere)).body as Shown).instances.length, 0)
@@ -85,7 +85,7 @@ describe('with SERVICE_HEALTH_DETAILS=token', () => {
     const environment = { ...behindToken, SERVICE_API_RATE_LIMIT: '3' }
     await using service = await Service.start({ ...withInstance, environment })
     const get = (headers: Record<string, string>) =>
-      requestFrom(service.app.url, 'GET', '/api/health', { headers }).then(({ status, body }) => ({
+      requestFrom(service.url, 'GET', '/api/health', { headers }).then(({ status, body }) => ({
         status,
         count: (body as Shown).instances.length,
       }))

@@ -155,7 +155,7 @@ describe('HTTP conventions', () => {
   })
 
   test('bytes that are no HTTP get the error object too', async () => {
-    const { port } = new URL(service.app.url)
+    const { port } = new URL(service.url)
     const answer = await new Promise<string>((resolve, reject) => {
       let text = ''
       const socket = connect(Number(port), '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'))

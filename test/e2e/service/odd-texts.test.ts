@@ -79,7 +79,7 @@ for (const engine of engines) {
             for (const { body, ...request } of requestsOf(path, method.toUpperCase(), operation, odd)) {
               const text = body === undefined ? '' : JSON.stringify(body)
               const headers = { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' }
-              const { status } = await requestRaw(service.app.url, { ...request, headers, body: text })
+              const { status } = await requestRaw(service.url, { ...request, headers, body: text })
               count += 1
               if (status < 400 || status >= 500) bad.push(`${request.method} ${request.path} ${text} is ${status}`)
             }

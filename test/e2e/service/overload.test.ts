@@ -16,7 +16,7 @@ describe('a client that dawdles', { concurrency: true }, () => {
   for (const [how, start] of Object.entries(cases)) {
     test(`${how} is cut off with 408`, async () => {
       await using service = await Service.start({ environment: { SERVICE_API_TOKEN: '' } })
-      const { port } = new URL(service.app.url)
+      const { port } = new URL(service.url)
       const answer = await new Promise<string>((resolve, reject) => {
         let text = ''
         const socket = connect(Number(port), '127.0.0.1', () => socket.write(start))

@@ -9,12 +9,12 @@ import { Service } from '../../harness/service.ts'
 describe('without a token', () => {
   test('the root leads to the dashboard', async () => {
     await using service = await Service.start()
-    const redirect = await fetch(`${service.app.url}/`, { redirect: 'manual' })
+    const redirect = await fetch(`${service.url}/`, { redirect: 'manual' })
     assert.equal(redirect.status, 302)
     // Relative, so that it stays right behind a proxy that adds a path.
     assert.equal(redirect.headers.get('location'), 'static/index.html')
-    const page = await fetch(`${service.app.url}/`)
-    assert.equal(page.url, `${service.app.url}/static/index.html`)
+    const page = await fetch(`${service.url}/`)
+    assert.equal(page.url, `${service.url}/static/index.html`)
     assert.match(await page.text(), /<title>Causeway/)
     assertRefused(await service.request('POST', '/'), 'SERVICE_METHOD_NOT_ALLOWED')
   })
@@ -28,7 +28,7 @@ describe('without a token', () => {
       '/static/reference.css',
     ]) {
       // Not by fetch, which asks for the whole file.
-      const ask = (headers: Record<string, string> = {}) => requestRaw(service.app.url, { path, headers })
+      const ask = (headers: Record<string, string> = {}) => requestRaw(service.url, { path, headers })
       const first = await ask()
       assert.deepEqual([first.status, first.headers.get('cache-control')], [200, 'no-cache'], path)
       const etag = first.headers.get('etag') ?? ''
@@ -41,14 +41,14 @@ describe('without a token', () => {
 
   test('modules have a type that browsers run', async () => {
     await using service = await Service.start()
-    const { headers } = await fetch(`${service.app.url}/static/app/main.js`)
+    const { headers } = await fetch(`${service.url}/static/app/main.js`)
     assert.match(headers.get('content-type') ?? '', /^(text|application)\/javascript; charset=utf-8$/i)
   })
 
   test('the icon is served where browsers look for it, and beside the reference page', async () => {
     await using service = await Service.start()
     for (const path of ['/favicon.ico', '/static/favicon.ico']) {
-      const icon = await fetch(`${service.app.url}${path}`)
+      const icon = await fetch(`${service.url}${path}`)
       assert.equal(icon.status, 200, path)
       assert.match(icon.headers.get('content-type') ?? '', /^image\/(x-icon|vnd\.microsoft\.icon)$/)
       const bytes = Buffer.from(await icon.arrayBuffer())

@@ -125,7 +125,7 @@ describe('the reference page', () => {
         const problems: string[] = []
         view.on('console', (message) => problems.push(message.text()))
         view.on('response', (answer) => answer.status() >= 400 && problems.push(`${answer.url()}: ${answer.status()}`))
-        await view.goto(`${service.app.url}/static/reference.html`)
+        await view.goto(`${service.url}/static/reference.html`)
         assert.equal(await view.title(), `Causeway ${packageVersion} · API reference`)
         const whole = await view.locator('html').evaluate((root: { scrollWidth: number }) => root.scrollWidth)
         assert.equal(whole, width, 'no part is wider than the screen')

@@ -64,7 +64,7 @@ class Stage {
     const environment = { SERVICE_HISTORY_IMPORT_ENABLED: 'true', SERVICE_PUBLIC_URL: 'http://bridge.example' }
     // The import of history does not end by itself, so that it can be cancelled.
     const world = await World.open({ engine, environment, importRunner: new ScriptedRunner(), accounts: 2 })
-    const visitor = actor === 'dashboard' ? await DashboardVisitor.signIn(world.service.app.url) : world.service
+    const visitor = actor === 'dashboard' ? await DashboardVisitor.signIn(world.service.url) : world.service
     return new Stage(world, async (method, path, body, headers = {}) => {
       const answer = await visitor.request(method, path, { headers, ...(body !== undefined && { body }) })
       assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`)

@@ -20,7 +20,7 @@ describe('the cookie', () => {
         await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('shop')))
       },
     })
-    visitor = await DashboardVisitor.signIn(service.app.url)
+    visitor = await DashboardVisitor.signIn(service.url)
   })
   after(() => service[Symbol.asyncDispose]())
 
@@ -36,7 +36,7 @@ describe('the cookie', () => {
     await refused({ origin: null }, /Origin is missing/)
     await refused({ origin: 'https://evil.example' }, /Origin is not/)
     await refused({ origin: 'null' }, /Origin is not/)
-    await refused({ origin: service.app.url.replace(/\d+$/, '1') }, /Origin is not/)
+    await refused({ origin: service.url.replace(/\d+$/, '1') }, /Origin is not/)
     await refused({ 'x-causeway-dashboard': null }, /x-causeway-dashboard/)
     for (const site of ['cross-site', 'same-site', 'none']) await refused({ 'sec-fetch-site': site }, /another site/)
     assert.equal((await put({ 'sec-fetch-site': null })).status, 200)
@@ -73,11 +73,11 @@ describe('the cookie', () => {
 
   test('does not count in a huge header', async () => {
     const { cookie } = visitor
-    const full = await requestRaw(service.app.url, {
+    const full = await requestRaw(service.url, {
       ...{ path: '/api/version', headers: { cookie: `${'causeway_session=;'.repeat(700)}${cookie}` } },
     })
     assertRefused(full, 'SERVICE_UNAUTHORIZED', /more than one cookie/)
-    const huge = await requestRaw(service.app.url, {
+    const huge = await requestRaw(service.url, {
       ...{ path: '/api/version', headers: { cookie: `${'x'.repeat(20_000)}; ${cookie}` } },
     })
     assertRefused(huge, 'SERVICE_HEADERS_TOO_LARGE')
@@ -122,7 +122,7 @@ describe('the cookie', () => {
 
 test('a sign-in from the page of another site is refused, and says how to set up a proxy', async () => {
   await using service = await Service.start()
-  const visitor = new DashboardVisitor(service.app.url)
+  const visitor = new DashboardVisitor(service.url)
   const from = (headers: Record<string, string | null>) =>
     visitor.request('POST', '/api/session', { body: { token: apiToken }, headers })
   assertRefused(await from({ origin: 'https://bridge.example' }), 'SERVICE_OTHER_ORIGIN', /SERVICE_TRUST_PROXY/)
@@ -136,13 +136,13 @@ test('behind a proxy Origin is compared with the host that the browser asked for
   const proxied = { 'x-forwarded-host': 'bridge.example', 'x-forwarded-proto': 'https' }
   const origin = 'https://bridge.example'
   await using trusting = await Service.start({ environment: { SERVICE_TRUST_PROXY: 'true' } })
-  const inside = await DashboardVisitor.signIn(trusting.app.url)
+  const inside = await DashboardVisitor.signIn(trusting.url)
   const put = (visitor: DashboardVisitor, headers: Record<string, string>) =>
     visitor.request('PUT', '/api/tenants/acme', { body: tenant, headers })
   assert.equal((await put(inside, { ...proxied, origin })).status, 200)
   assertRefused(await put(inside, { ...proxied, origin: 'http://bridge.example' }), 'SERVICE_UNAUTHORIZED', /Origin/)
   assertRefused(await put(inside, proxied), 'SERVICE_UNAUTHORIZED', /Origin/)
   await using plain = await Service.start()
-  const outside = await DashboardVisitor.signIn(plain.app.url)
+  const outside = await DashboardVisitor.signIn(plain.url)
   assertRefused(await put(outside, { ...proxied, origin }), 'SERVICE_UNAUTHORIZED', /Origin/)
 })

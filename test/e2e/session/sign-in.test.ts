@@ -30,7 +30,7 @@ describe('the token', () => {
       cookie,
       /^causeway_session=v1\.\d+\.[\w-]{22}\.[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/api; Max-Age=43200$/,
     )
-    const visitor = await DashboardVisitor.signIn(service.app.url)
+    const visitor = await DashboardVisitor.signIn(service.url)
     assert.deepEqual((await visitor.get('/api/session')).body, { actor: 'dashboard', expires_at })
     const version = await visitor.get('/api/version')
     assert.equal(version.status, 200)
@@ -70,7 +70,7 @@ describe('the token', () => {
     await using service = await Service.start({ environment: { SERVICE_API_TOKEN: 'a-secret-to-find' } })
     await signIn(service, 'a-secret-to-find')
     await signIn(service, 'a-wrong-one-to-find')
-    const visitor = await DashboardVisitor.signIn(service.app.url, 'a-secret-to-find')
+    const visitor = await DashboardVisitor.signIn(service.url, 'a-secret-to-find')
     await visitor.get('/api/version')
     const log = JSON.stringify(service.logs.lines)
     assert.match(log, /request answered/)
@@ -118,7 +118,7 @@ describe('five wrong tokens a minute', () => {
 describe('the question who the caller is', () => {
   test('is answered without credentials, and refused with wrong ones', async () => {
     await using service = await Service.start()
-    const visitor = new DashboardVisitor(service.app.url)
+    const visitor = new DashboardVisitor(service.url)
     const ask = (headers: Record<string, string | null> = {}) => visitor.get('/api/session', headers)
     const stranger = { actor: null, expires_at: null }
     assert.deepEqual((await ask()).body, stranger)
@@ -136,7 +136,7 @@ describe('a session', () => {
   test('goes on while it is used, and ends 12 hours after that', async () => {
     const clock = new ManualClock()
     await using service = await Service.start({ clock })
-    const visitor = await DashboardVisitor.signIn(service.app.url)
+    const visitor = await DashboardVisitor.signIn(service.url)
     const first = visitor.cookie
     await clock.advance(15 * minutes - 1)
     assert.deepEqual(cookiesOf(await visitor.get('/api/version')), [])
@@ -156,20 +156,20 @@ describe('a session', () => {
 
   test('survives a restart with the same token, and ends with a new token', async () => {
     await using first = await Service.start()
-    const { cookie } = await DashboardVisitor.signIn(first.app.url)
+    const { cookie } = await DashboardVisitor.signIn(first.url)
     await using same = await Service.start()
-    const back = new DashboardVisitor(same.app.url)
+    const back = new DashboardVisitor(same.url)
     assert.equal((await back.get('/api/version', { cookie })).status, 200)
     await using other = await Service.start({ environment: { SERVICE_API_TOKEN: 'a new token' } })
-    const away = new DashboardVisitor(other.app.url)
+    const away = new DashboardVisitor(other.url)
     assertRefused(await away.get('/api/version', { cookie }), 'SERVICE_UNAUTHORIZED', /sign in again/)
   })
 
   test('ends with the sign-out, also for a copy of its cookie; other sessions go on', async () => {
     const clock = new ManualClock()
     await using service = await Service.start({ clock })
-    const visitor = await DashboardVisitor.signIn(service.app.url)
-    const other = await DashboardVisitor.signIn(service.app.url)
+    const visitor = await DashboardVisitor.signIn(service.url)
+    const other = await DashboardVisitor.signIn(service.url)
     const copy = visitor.cookie
     // The cookie is old enough to be renewed by the same answer.
     await clock.advance(20 * minutes)
@@ -193,7 +193,7 @@ describe('a session', () => {
     }
     const secure = await signIn(service, apiToken, https)
     assert.match(cookiesOf(secure).join(), /; Max-Age=43200; Secure$/)
-    const visitor = new DashboardVisitor(service.app.url)
+    const visitor = new DashboardVisitor(service.url)
     const cookie = cookiesOf(secure)[0]?.split(';')[0] ?? ''
     const out = await visitor.request('DELETE', '/api/session', { headers: { ...https, cookie } })
     assert.equal(out.status, 200)
@@ -221,13 +221,13 @@ describe('without a token configured', () => {
     assertRefused(await ask('POST', '/api/backup', across), 'SERVICE_UNAUTHORIZED', /another site/)
     assertRefused(await ask('GET', '/api/instances', across), 'SERVICE_UNAUTHORIZED', /another site/)
     assert.deepEqual((await service.get('/api/backups')).body, { backups: [], making_since: null })
-    const rebound = await requestRaw(service.app.url, {
+    const rebound = await requestRaw(service.url, {
       ...{ path: '/api/instances', headers: { host: 'evil.example', 'x-forwarded-host': 'localhost' } },
     })
     assertRefused(rebound, 'SERVICE_UNAUTHORIZED', /SERVICE_API_TOKEN is empty/)
-    const probe = await requestRaw(service.app.url, { path: '/api/health', headers: { host: 'bridge.example' } })
+    const probe = await requestRaw(service.url, { path: '/api/health', headers: { host: 'bridge.example' } })
     assert.equal(probe.status, 200, 'health needs no token anyway')
-    const page = { origin: service.app.url, 'sec-fetch-site': 'same-origin' }
+    const page = { origin: service.url, 'sec-fetch-site': 'same-origin' }
     assert.equal((await ask('GET', '/api/instances', page)).status, 200)
   })
 
@@ -235,7 +235,7 @@ describe('without a token configured', () => {
     await using service = await Service.start({
       environment: { SERVICE_API_TOKEN: '', SERVICE_PUBLIC_URL: 'https://bridge.example' },
     })
-    const answer = await requestRaw(service.app.url, { path: '/api/instances', headers: { host: 'bridge.example' } })
+    const answer = await requestRaw(service.url, { path: '/api/instances', headers: { host: 'bridge.example' } })
     assert.equal(answer.status, 200)
   })
 })

@@ -63,8 +63,11 @@ export function addPublicRoutes(app: HttpApp, node: string, seen: SeenRequest[])
   app.post('/api/instances/:name/logout', { schema }, ({ params }) => {
     throw new NotHeldError(params.name)
   })
-  // Never answers: the client or the node that asked hangs up.
+  // They never answer: the client or the node that asked hangs up.
   app.get('/api/instances/:name/wait-ready', { schema }, () => new Promise(() => undefined))
+  for (const what of ['import', 'import-all']) {
+    app.post(`/api/instances/:name/history/${what}`, { schema }, () => new Promise(() => undefined))
+  }
   app.post(
     '/api/instances/:name/webhook',
     {

@@ -161,10 +161,12 @@ export class TestNode {
   #calls() {
     const tell = (what: string) => (instance?: InstanceName) => void this.told.push(`${what} ${instance ?? ''}`.trim())
     const renewed = () => ({ beatAgeMs: 250, watchedMs: 9000 })
-    const overview = () => ({ node: this.id })
+    const shows = (view: string) => () => ({ node: this.id, view })
+    const views = { overview: shows('overview'), details: shows('details'), jobs: shows('jobs') }
     const showCode = (instance: InstanceName, destination: string) =>
       void this.told.push(`code ${instance} ${destination}`)
-    return { renewed, overview, showCode, look: tell('look'), drain: tell('drain') }
+    const settingsChanged = tell('settings')
+    return { renewed, views, showCode, settingsChanged, look: tell('look'), drain: tell('drain') }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,8 @@
 // What one node knows: the instances that it holds, and what an operator must look at there. Nodes ask each other for it.
 
 import { Type } from 'typebox'
-import type { Static, TProperties } from 'typebox'
+import type { Static } from 'typebox'
+import { hasFields } from '../../told-rows.ts'
 import { Need } from './needs-you.ts'
 import { OverviewRow } from './overview-row.ts'
 
@@ -18,9 +19,6 @@ export function isOwnOverview(answer: unknown): answer is OwnOverview {
   return isListOf(Need, needs_you) && isListOf(OverviewRow, instances)
 }
 
-function isListOf({ properties }: { properties: TProperties }, list: unknown): boolean {
-  const names = Object.keys(properties)
-  const isComplete = (each: unknown) =>
-    typeof each === 'object' && each !== null && names.every((name) => Object.hasOwn(each, name))
-  return Array.isArray(list) && list.every(isComplete)
+function isListOf({ properties }: { properties: object }, list: unknown): boolean {
+  return Array.isArray(list) && list.every((each) => hasFields(properties, each))
 }
