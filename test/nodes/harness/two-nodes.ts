@@ -57,7 +57,15 @@ export class ScriptedOwners implements Owners {
   }
 }
 
-type NodeOptions = { id: string; settings?: Partial<FrameDeps['settings']>; clock?: Clock }
+type NodeOptions = { id: string; settings?: Partial<FrameDeps['settings']>; clock?: Clock; secret?: string }
+
+type Started = Omit<NodeOptions, 'id'> & { clock: Clock }
+
+/** Nodes that `startPair` starts do not trust these. */
+export const distrusting: Record<string, Omit<NodeOptions, 'id'>> = {
+  'its clock is 6 minutes ahead': { clock: { ...systemClock, now: () => systemClock.now() + 6 * 60_000 } },
+  'it has another secret': { secret: 'another secret of the nodes, 32 bytes' },
+}
 
 export class TestNode {
   readonly id: string
@@ -87,10 +95,10 @@ export class TestNode {
   }
 
   /** The clock is slow unless the test gives another: then no deadline passes, also on a machine that is kept busy. */
-  static async start({ id, settings = {}, clock = new FastClock(0.05) }: NodeOptions): Promise<TestNode> {
+  static async start({ id, clock = new FastClock(0.05), ...options }: NodeOptions): Promise<TestNode> {
     const node = new TestNode(id)
     try {
-      await node.#start(settings, clock)
+      await node.#start({ ...options, clock })
     } catch (error) {
       await node[Symbol.asyncDispose]()
       throw error
@@ -107,9 +115,9 @@ export class TestNode {
     return { ...this.peer, epoch: 3 }
   }
 
-  async #start(settings: Partial<FrameDeps['settings']>, clock: Clock): Promise<void> {
+  async #start({ settings = {}, clock, secret = nodeSecret }: Started): Promise<void> {
     const { log } = this.logs
-    const nodes = { listen: { host: '127.0.0.1', port: 0 }, url: null, secret: nodeSecret, capacity: 100 }
+    const nodes = { listen: { host: '127.0.0.1', port: 0 }, url: null, secret, capacity: 100 }
     const base = { config: { nodes } satisfies Pick<Config, 'nodes'>, clock, log, stack: this.#stack }
     const parts = createPeers(base)
     this.peers = parts.peers
