@@ -16,6 +16,7 @@ import type { FrameDeps } from '../../../src/http/server/http-frame.ts'
 import { unknownRoute } from '../../../src/http/server/error-reply.ts'
 import { closeServer, listen } from '../../../src/http/server/listener.ts'
 import { StartGate } from '../../../src/http/server/start-gate.ts'
+import type { Phase } from '../../../src/http/server/start-gate.ts'
 import { ApiToken } from '../../../src/http/session/api-token.ts'
 import { DashboardSessions } from '../../../src/http/session/dashboard-sessions.ts'
 import { Metrics } from '../../../src/ledger/metrics.ts'
@@ -76,6 +77,11 @@ export class TestNode {
   readonly seen: SeenRequest[] = []
   readonly logs = new RecordedLog()
   standing: Standing = 'held'
+  phase: Phase = 'serving'
+  readonly begun = new AbortController()
+  readonly gateClock = new ManualClock()
+  /** Why this node cannot store callbacks in place of their owners. */
+  standInFailure: Error | undefined
   /** Events wait for nothing but this clock. */
   readonly liveClock = new ManualClock()
   readonly hub = new LiveHub({ version: '1', maxListeners: 32, clock: this.liveClock, log: this.logs.log })
@@ -126,7 +132,8 @@ export class TestNode {
       peers: countForwards(parts.peers, this.metrics.nodes),
       standIn: countStandIns(this.#standIn(), this.metrics.nodes),
     }
-    this.app = await createFrame({ ...frameDeps(settings), log, forwarding })
+    const gate = new StartGate({ phase: () => this.phase, begun: this.begun.signal, clock: this.gateClock })
+    this.app = await createFrame({ ...frameDeps(settings), gate, log, forwarding })
     this.#stack.defer(() => closeServer(this.app))
     addPublicRoutes(this.app, this.id, this.seen)
     addEventsRoute(this.app, { hub: this.hub }, () => () => undefined)
@@ -153,6 +160,7 @@ export class TestNode {
   #standIn() {
     return {
       store: (callback: UnownedCallback) => {
+        if (this.standInFailure) return Promise.reject(this.standInFailure)
         this.stored.push(callback)
         return Promise.resolve({ status: 202, body: { status: 'queued', stored_by: this.id } })
       },
@@ -186,7 +194,6 @@ function frameDeps(settings: Partial<FrameDeps['settings']>) {
       ...settings,
     },
     clock: systemClock,
-    gate: new StartGate({ phase: () => 'serving', begun: AbortSignal.abort(), clock: systemClock }),
     access: { token, sessions: new DashboardSessions({ key: token.sessionKey, clock: systemClock }) },
   }
 }
