@@ -101,6 +101,7 @@ function createOthers(
 ): OtherNodes {
   return {
     acceptorFor: (instance) => (hasPeers() && !accounts.isHere(instance) ? elsewhere : undefined),
+    acceptor: elsewhere,
     catchUp: (instance) => (hasPeers() ? worker.lookAgain(instance) : Promise.resolve()),
   }
 }

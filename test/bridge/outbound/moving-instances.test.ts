@@ -34,3 +34,18 @@ test('a message that is stored while its instance leaves is not kept in memory',
   await bed.settle()
   assert.equal(process.outbound.pendingOf('n0'), 0)
 })
+
+test('a shared inbox: a message of an instance that has just left is stored for its new owner', async () => {
+  await using bed = await OutboundBed.open({ accounts: 2 })
+  const { conversationId } = await bed.hears('to the second', { instance: 'n1' })
+  const told: string[] = []
+  bed.process.view.tellOwner = (instance) => void told.push(instance)
+  // Its account is still here: it closes.
+  bed.process.lost.add('n1')
+  const { conversation } = bed.callback(0, '')
+  const callback = bed.callback(100, 'hello', { conversation: { ...(conversation as object), id: conversationId } })
+  assert.equal((await bed.post(callback)).status, 202)
+  assert.deepEqual([told, bed.texts()], [['n1'], []])
+  await bed.restart()
+  assert.equal((await bed.received('hello')).instance, 'n1')
+})
