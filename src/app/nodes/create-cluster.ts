@@ -24,10 +24,8 @@ import type { HoldingParts } from './create-holdings.ts'
 import type { NodeParts } from './create-node.ts'
 import { listenForNodes } from './create-peers.ts'
 import { peersOf } from './create-node-view.ts'
+import { isWhole, takeFirst } from './first-takes.ts'
 
-/** How long the start waits for the instances of this node. Those that take longer are served later. */
-const firstTakesMs = 30_000
-const wholePauseMs = 250
 /** How long the request that creates an instance waits until the instance is live. */
 const arrivalMs = 10_000
 /** Balancers ask whether a node is ready every few seconds. Until then a node that stops goes on handing requests to others. */
@@ -120,10 +118,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
   const capacity = link && createCapacityWatch(base, node)
   const supply = (server: HttpApp, overview: () => object): InstanceSupply => ({
     prepare: () => listenTo(server, overview),
-    take: async () => {
-      await takeFirst(held, membership)
-      if (!link) await repeatUntilWhole(held, membership)
-    },
+    take: () => takeFirst({ ...held, membership, isAlone: link === null, clock: systemClock }),
     boot: async () => {
       held.rebalancer.start()
       capacity?.start()
@@ -134,29 +129,8 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     hasPeers: () => membership.nodes.length > 1,
   })
   const arrivals = createArrivals(node, held, accounts.instances)
-  const isComplete = () => isWhole(held, membership)
+  const isComplete = () => isWhole({ ...held, membership })
   return { ...held, forwarding, supply, tellOwner, askForCode, isComplete, arrivals }
-}
-
-async function takeFirst({ rebalancer }: HoldingParts, membership: Membership): Promise<void> {
-  await rebalancer.tick()
-  await membership.follow(firstTakesMs)
-}
-
-/**
- * A process that runs alone has no other node that could answer. A failed read or a row that a dead process still locks must not
- * make an instance unknown, so the start waits for it, within bounds.
- */
-async function repeatUntilWhole(held: HoldingParts, membership: Membership): Promise<void> {
-  const until = systemClock.monotonic() + firstTakesMs
-  while (!isWhole(held, membership) && systemClock.monotonic() < until) {
-    await sleep(systemClock, wholePauseMs)
-    await takeFirst(held, membership)
-  }
-}
-
-function isWhole({ holdings }: HoldingParts, { free, heldCount, hasRead }: Membership): boolean {
-  return hasRead && free === 0 && holdings.served().length === heldCount
 }
 
 /** An instance that is created here is assigned to this node in the same commit, so that it comes like every other one. */
