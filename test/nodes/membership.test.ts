@@ -241,6 +241,32 @@ test('a reading that began before the node was buried takes nothing under the ol
   assert.deepEqual(node.holder.calls, [])
 })
 
+test('a reading that began before a deletion does not bring the deleted instance back', async () => {
+  await using stage = new NodeStage()
+  const { assignments } = stage.tables
+  const node = await stage.join()
+  await stage.give(node, 'shop')
+  const hold = node.membership.holdOf('shop')
+  const heldBy = assignments.heldBy.bind(assignments)
+  const goOn = Promise.withResolvers<undefined>()
+  assignments.heldBy = async (id) => {
+    const rows = await heldBy(id)
+    await goOn.promise
+    return rows
+  }
+  node.membership.lookNow()
+  await stage.clock.advance(100)
+  assignments.heldBy = heldBy
+  await assignments.handOver(hold, 'no node', 0)
+  node.membership.dropDeleted('shop')
+  goOn.resolve(undefined)
+  await stage.pass(1000)
+  assert.deepEqual(node.holder.calls, [`take shop ${hold.epoch}`, `lose shop ${hold.epoch}`])
+  await assignments.place([{ instance: 'shop', node: node.id }], 0)
+  await stage.pass(1000)
+  assert.deepEqual(node.holder.connected, ['shop'], 'a new one of the name is taken')
+})
+
 test('a wish for a node that has just joined is kept, and an instance in quarantine is not taken', async () => {
   await using stage = new NodeStage()
   const node = await stage.join()

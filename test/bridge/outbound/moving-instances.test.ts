@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { NotHeldError } from '../../../src/core/nodes/hold.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
 
 test('a message that is accepted while its instance rests is only stored, and the next process sends it', async () => {
@@ -48,4 +49,12 @@ test('a shared inbox: a message of an instance that has just left is stored for 
   assert.deepEqual([told, bed.texts()], [['n1'], []])
   await bed.restart()
   assert.equal((await bed.received('hello')).instance, 'n1')
+})
+
+test('rows of a deleted instance that this node may not write are not taken for failed', async () => {
+  await using bed = await OutboundBed.open()
+  bed.disconnect()
+  await bed.post(bed.callback(100, 'hello'))
+  bed.process.lost.add('n0')
+  await assert.rejects(bed.process.outbound.forget('n0'), NotHeldError)
 })
