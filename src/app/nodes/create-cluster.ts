@@ -4,6 +4,7 @@ import type { HttpApp } from '../../http/http-app.ts'
 import type { ForwardingDeps } from '../../http/forwarding/passage.ts'
 import type { StandIn } from '../../core/nodes/stand-in.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import { BridgeError } from '../../core/errors.ts'
 import { NotHeldError } from '../../core/nodes/hold.ts'
 import type { HandOverStep } from '../../instances/hand-over.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
@@ -32,6 +33,7 @@ const arrivalMs = 10_000
 const balancerMs = 5_000
 /** How long a node that stops waits for others to take its instances. */
 const drainMs = 60_000
+const stopping = 'this node stops and takes no new instance; ask again, and another node creates it'
 
 type Parts = {
   node: NodeParts
@@ -118,7 +120,10 @@ export function createCluster(base: Base, parts: Parts): Cluster {
   const capacity = link && createCapacityWatch(base, node)
   const supply = (server: HttpApp, overview: () => object): InstanceSupply => ({
     prepare: () => listenTo(server, overview),
-    take: () => takeFirst({ ...held, membership, isAlone: link === null, clock: systemClock }),
+    take: () => {
+      node.relay.open()
+      return takeFirst({ ...held, membership, isAlone: link === null, clock: systemClock })
+    },
     boot: async () => {
       held.rebalancer.start()
       capacity?.start()
@@ -136,7 +141,10 @@ export function createCluster(base: Base, parts: Parts): Cluster {
 /** An instance that is created here is assigned to this node in the same commit, so that it comes like every other one. */
 function createArrivals({ membership }: NodeParts, { holdings }: HoldingParts, instances: InstanceRegistry): Arrivals {
   return {
-    begin: (name) => holdings.expect(name),
+    begin: (name) => {
+      if (membership.state === 'draining') throw new BridgeError('SERVICE_STOPPING', stopping)
+      return holdings.expect(name)
+    },
     seek: (name) => membership.follow(arrivalMs, name),
     arrive: async ({ name }) => {
       await membership.follow(arrivalMs, name)

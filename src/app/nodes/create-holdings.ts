@@ -53,6 +53,8 @@ export function createHoldings({ log, stack }: Base, parts: Parts) {
   relay.connect({ holder: holdings, onSettings })
   stack.defer(() => {
     holdings.end()
+    // A start that has failed takes nothing any more.
+    relay.open()
   })
   const rebalancer = stack.use(
     new Rebalancer({
