@@ -7,7 +7,7 @@ import { CapacityWatch } from './capacity-watch.ts'
 function setUp() {
   const clock = new ManualClock()
   const stored: string[] = []
-  const state = { id: 'n1' as string | undefined, loopDelayP99Ms: 900, isDown: false, isDeaf: false }
+  const state = { id: 'n1' as string | undefined, loopDelayP99Ms: 900, isDown: false, isDeaf: false, isBeating: true }
   const setCapacity = (id: string, capacity: number) => {
     if (state.isDown) return Promise.reject(new Error('the database is away'))
     stored.push(`${id} ${capacity}`)
@@ -16,6 +16,7 @@ function setUp() {
   const watch = new CapacityWatch({
     nodes: { setCapacity },
     id: () => state.id,
+    isBeating: () => state.isBeating,
     capacity: 100,
     sample: () => ({ loopDelayP99Ms: state.loopDelayP99Ms, beatMs: 5 }),
     ...{ clock, log: silentLog },
@@ -36,6 +37,20 @@ test('a slow node stores a lower capacity, and its own one after ten quiet minut
   state.loopDelayP99Ms = 10
   await clock.advance(600_000)
   assert.deepEqual(stored, ['n1 75', 'n1 56', 'n1 100'])
+})
+
+test('a node whose beats fail is not taken for slow, and begins anew afterwards', async () => {
+  const { clock, stored, state, watch } = setUp()
+  await using running = watch
+  running.start()
+  await clock.advance(5_000)
+  state.isBeating = false
+  await clock.advance(60_000)
+  state.isBeating = true
+  await clock.advance(9_000)
+  assert.deepEqual(stored, [])
+  await clock.advance(2_000)
+  assert.deepEqual(stored, ['n1 75'])
 })
 
 test('what could not be stored is stored later', async () => {
