@@ -14,6 +14,7 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { LiveHub } from '../../live/live-hub.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
+import { takesInstances } from '../../nodes/placement/cluster.ts'
 import type { Base } from '../base.ts'
 import type { AccountSet } from '../create-accounts.ts'
 import { hearOtherNodes } from '../live/create-live.ts'
@@ -132,6 +133,7 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     },
     giveAway: () => (link ? drain(membership) : Promise.resolve()),
     hasPeers: () => membership.nodes.length > 1,
+    othersGoOn: () => membership.nodes.some((node) => node.id !== membership.id && takesInstances(node)),
   })
   const arrivals = createArrivals(node, held, accounts.instances)
   const isComplete = () => isWhole({ ...held, membership })

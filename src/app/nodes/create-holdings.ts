@@ -12,7 +12,7 @@ import { systemClock } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { firstOf } from '../../nodes/look-schedule.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
-import { isCell } from '../../nodes/placement/cluster.ts'
+import { takesInstances } from '../../nodes/placement/cluster.ts'
 import { Rebalancer } from '../../nodes/rebalancer.ts'
 import { RouteTable } from '../../nodes/route-table.ts'
 import type { InstanceRow } from '../../storage/stores/accounts/instance-rows.ts'
@@ -121,6 +121,6 @@ function dutiesOf({ membership }: NodeParts, holdings: Holdings): Duties {
     held: () => holdings.served(),
     isFirst: () => membership.id !== undefined && firstOf(membership.nodes) === membership.id,
     isAlone: () => membership.id !== undefined && membership.nodes.every(({ id }) => id === membership.id),
-    sharers: () => Math.max(1, membership.nodes.filter((node) => node.state === 'active' && !isCell(node)).length),
+    sharers: () => Math.max(1, membership.nodes.filter(takesInstances).length),
   }
 }
