@@ -7,6 +7,7 @@ import type { Reception } from '../core/network/reception.ts'
 import type { HistoryReception } from '../core/history/past-events.ts'
 import type { RealtimeReception } from '../core/realtime.ts'
 import type { Duties } from '../core/nodes/duties.ts'
+import { unlessLost } from '../core/nodes/hold.ts'
 import type { Holds } from '../core/nodes/hold.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { Roster } from '../instances/roster/roster.ts'
@@ -150,8 +151,14 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     messages: {
       undelivered: (instance) => inbound.undelivered(instance),
       notImported: (instance) => history.count(instance),
+      // A new instance of the name would send what is left.
       failLeftovers: (instance) => outbound.forget(instance),
-      forget: (instance) => runAll([outbound, inbound, history].map((messages) => () => messages.forget(instance))),
+      forget: (instance) =>
+        runAll([
+          // The rows that this node may not write any more fail on the first node.
+          () => unlessLost(outbound.forget(instance)),
+          ...[inbound, history].map((messages) => () => messages.forget(instance)),
+        ]),
     },
     onDeleted: (name) => {
       accounts.roster.forget(name)

@@ -33,8 +33,10 @@ export type InstanceSupply = {
   boot(): Promise<void>
   /** Resolves when other nodes have the instances, or when no other node takes them. */
   giveAway(): Promise<void>
-  /** Whether other nodes go on serving when this process ends. */
+  /** Whether other nodes serve beside this process. */
   hasPeers(): boolean
+  /** Whether other nodes go on serving when this process ends. Those that stop too do not. */
+  othersGoOn(): boolean
 }
 
 type Parts = {
@@ -120,12 +122,16 @@ export class RunningApp {
     log.info({ url: this.#url, version: build.version, instances: instances.counts().total }, 'service ready')
   }
 
-  /** Prepares the end. Sessions stay open for the grace: subscribers prepare, and messages of agents are queued. */
+  /**
+   * Prepares the end. Sessions stay open for the grace: subscribers prepare, and messages of agents are queued. Where other nodes
+   * go on, they take at once what is left, and nothing has to be prepared.
+   */
   async stop(): Promise<void> {
     if (!this.#isServing) return
     const { base, instances, supply, outbound, processEvents } = this.#parts
     await supply.giveAway()
     outbound.pause()
+    if (supply.othersGoOn()) return
     const graceMs = instances.counts().active > 0 ? base.config.lifecycle.shutdownGrace : 0
     await Promise.all([sleep(base.clock, graceMs), processEvents.restarting()])
   }

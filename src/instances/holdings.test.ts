@@ -109,7 +109,7 @@ test('work under way ends while the account is online; then it closes, every par
   const giving = bed.giveAway('shop')
   await bed.settle(1000)
   assert.equal(bed.holdings.standingOf('shop').standing, 'leaving')
-  assert.deepEqual(bed.holdings.served(), [])
+  assert.deepEqual([bed.holdings.served(), bed.holdings.servedCount], [[], 0])
   assert.equal(bed.isOnline('shop'), true)
   assert.deepEqual(bed.calls, ['rest shop online'])
   bed.onHandOver = (hold) => {

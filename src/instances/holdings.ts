@@ -70,6 +70,11 @@ export class Holdings implements Holder {
     return [...this.#served.keys()].filter((instance) => !this.#leaving.has(instance))
   }
 
+  /** How many instances `served` returns. It is asked with every message. */
+  get servedCount(): number {
+    return this.#served.size - this.#leaving.size
+  }
+
   /** Whether instances of other nodes have come lately. */
   get isTakingOver(): boolean {
     return this.#deps.clock.monotonic() < this.#takesOverUntil

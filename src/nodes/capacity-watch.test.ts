@@ -7,7 +7,7 @@ import { CapacityWatch } from './capacity-watch.ts'
 function setUp() {
   const clock = new ManualClock()
   const stored: string[] = []
-  const state = { id: 'n1' as string | undefined, loopDelayP99Ms: 900, isDown: false, isDeaf: false }
+  const state = { id: 'n1' as string | undefined, loopDelayP99Ms: 900, isDown: false, isDeaf: false, isBeating: true }
   const setCapacity = (id: string, capacity: number) => {
     if (state.isDown) return Promise.reject(new Error('the database is away'))
     stored.push(`${id} ${capacity}`)
@@ -16,6 +16,7 @@ function setUp() {
   const watch = new CapacityWatch({
     nodes: { setCapacity },
     id: () => state.id,
+    isBeating: () => state.isBeating,
     capacity: 100,
     sample: () => ({ loopDelayP99Ms: state.loopDelayP99Ms, beatMs: 5 }),
     ...{ clock, log: silentLog },
@@ -47,6 +48,20 @@ test('a loop whose turns take longer than a look waits is slow, although the sam
     clock.freeze(1_600)
     await clock.advance(0)
   }
+  assert.deepEqual(stored, ['n1 75'])
+})
+
+test('a node whose beats fail is not taken for slow, and begins anew afterwards', async () => {
+  const { clock, stored, state, watch } = setUp()
+  await using running = watch
+  running.start()
+  await clock.advance(5_000)
+  state.isBeating = false
+  await clock.advance(60_000)
+  state.isBeating = true
+  await clock.advance(9_000)
+  assert.deepEqual(stored, [])
+  await clock.advance(2_000)
   assert.deepEqual(stored, ['n1 75'])
 })
 

@@ -12,6 +12,8 @@ type Deps = {
   nodes: Pick<NodeTable, 'setCapacity'>
   /** This node; undefined while the process is none. */
   id: () => NodeId | undefined
+  /** Whether its beats go through. While they fail, the last one says nothing about the speed of this node. */
+  isBeating: () => boolean
   /** The capacity with which it joins. */
   capacity: number
   /** How it was since the last call. */
@@ -47,6 +49,10 @@ export class CapacityWatch {
   }
 
   async #look(): Promise<void> {
+    if (!this.#deps.isBeating()) {
+      this.#slowness = { ...this.#slowness, slowSince: undefined }
+      return
+    }
     const { nodes, id: ownId, capacity: base, log } = this.#deps
     this.#slowness = noteSample(this.#slowness, this.#sample())
     const capacity = capacityAfter(base, this.#slowness)

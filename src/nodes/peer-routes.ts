@@ -23,5 +23,6 @@ export const cellPath = '/cells/'
 /** Comes with a 421, whose request changed nothing. */
 export const refusalHeader = 'x-node-refusal'
 
-export const refusals = ['leaving', 'not_held', 'other_node'] as const
+/** `distrusted`: the secrets, the clocks or the versions of the two nodes differ. Another look does not help. */
+export const refusals = ['leaving', 'not_held', 'other_node', 'distrusted'] as const
 export type Refusal = (typeof refusals)[number]

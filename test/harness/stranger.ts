@@ -17,8 +17,15 @@ export const usualEngine: EngineName = hasStranger ? 'postgres' : 'sqlite'
 
 const secret = 'the secret of all nodes of one test'
 
-export async function nodeSettings(): Promise<Record<string, string>> {
-  return { SERVICE_NODE_LISTEN: `127.0.0.1:${await freePort()}`, SERVICE_NODE_SECRET: secret }
+/** Placement gives every instance to the node with the greater capacity. */
+const capacities = { owner: '100000', stranger: '1' }
+
+export async function nodeSettings(role: keyof typeof capacities = 'owner'): Promise<Record<string, string>> {
+  return {
+    SERVICE_NODE_LISTEN: `127.0.0.1:${await freePort()}`,
+    SERVICE_NODE_SECRET: secret,
+    SERVICE_NODE_CAPACITY: capacities[role],
+  }
 }
 
 type Settings = Record<string, string>

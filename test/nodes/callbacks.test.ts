@@ -10,7 +10,7 @@ import { requestFrom } from '../harness/http-request.ts'
 import { sendRaw } from '../harness/raw-request.ts'
 import { RawServer } from '../harness/raw-server.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { startPair, TestNode } from './harness/two-nodes.ts'
+import { distrusting, startPair, TestNode } from './harness/two-nodes.ts'
 
 const signed = { 'x-chatwoot-signature': 'sha256=abc', 'content-type': 'application/json' }
 const raw = '{"event": "message_created" }'
@@ -64,6 +64,20 @@ test('a callback of an instance that leaves its node is stored', async () => {
   )
   assert.equal(pair.stranger.owners.forgotten, 1)
 })
+
+for (const [reason, options] of Object.entries(distrusting)) {
+  test(`a callback whose owner does not trust this node is stored: ${reason}`, async () => {
+    await using pair = await startPair()
+    await using owner = await TestNode.start({ id: 'distrusting-1', ...options })
+    pair.stranger.owners.answers = [owner.owner]
+    const { status } = await post(pair.stranger.url)
+    assert.equal(status, 202)
+    assert.deepEqual(
+      pair.stranger.stored.map(({ mayBeStored }) => mayBeStored),
+      [false],
+    )
+  })
+}
 
 test('a refused connection is looked up once more, then the callback is stored', async () => {
   await using pair = await startPair()

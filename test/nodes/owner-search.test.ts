@@ -11,7 +11,7 @@ import { requestFrom } from '../harness/http-request.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { RawServer } from '../harness/raw-server.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { apiToken, startPair, TestNode } from './harness/two-nodes.ts'
+import { apiToken, distrusting, startPair, TestNode } from './harness/two-nodes.ts'
 
 const token = apiToken
 const get = (url: string, path = '/api/instances/shop') => requestFrom(url, 'GET', path, { token })
@@ -53,6 +53,18 @@ test('a node that has started anew refuses what is for the one before it', async
   assert.equal((await get(pair.stranger.url)).status, 200)
   assert.equal(pair.owner.seen.length, 1)
 })
+
+for (const [reason, options] of Object.entries(distrusting)) {
+  test(`the client is not told that it is distrusted when its node is: ${reason}`, async () => {
+    await using pair = await startPair()
+    await using owner = await TestNode.start({ id: 'distrusting-1', ...options })
+    pair.stranger.owners.answers = [owner.owner]
+    const answer = await restart(pair.stranger.url)
+    assertRefused(answer, 'SERVICE_NO_OWNER')
+    assert.match(answer.text, /does not trust this one: compare their SERVICE_NODE_SECRET, clocks and versions/)
+    assert.equal(owner.seen.length, 0)
+  })
+}
 
 test('a refused connection is followed by another look', async () => {
   await using pair = await startPair()

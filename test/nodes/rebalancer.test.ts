@@ -123,6 +123,20 @@ describe('rebalancer', { skip: withoutPostgres }, () => {
     assert.deepEqual(await stage.wishes(), [])
   })
 
+  test('instances that cannot leave a draining node now do not keep the others there', async () => {
+    await using stage = await RebalancerStage.open('a', 'b')
+    await stage.createAt('b', 12)
+    await stage.tables.nodes.drain('b')
+    const { second } = stage.rebalancer('a')
+    await second()
+    const busy = (await stage.tables.assignments.moves()).map(({ instance }) => instance)
+    for (const instance of busy) await stage.tables.assignments.dropWish(instance)
+    await second()
+    const asked = (await stage.tables.assignments.moves()).map(({ instance }) => instance)
+    const others = asked.filter((instance) => !busy.includes(instance))
+    assert.deepEqual([busy.length, asked.length, others.length], [8, 8, 4])
+  })
+
   test('two nodes that place at once give each instance one owner', async () => {
     await using stage = await RebalancerStage.open('a', 'b')
     await stage.createFree(40)

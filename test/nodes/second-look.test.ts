@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { NotHeldError } from '../../src/core/nodes/hold.ts'
 import { assertRefused } from '../harness/assertions.ts'
 import { requestFrom } from '../harness/http-request.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { apiToken as token, startPair } from './harness/two-nodes.ts'
 import type { TestNode } from './harness/two-nodes.ts'
 
@@ -64,6 +66,32 @@ describe('a callback whose instance leaves', () => {
       pair.stranger.stored.map(({ raw }) => String(raw)),
       ['{"id":1}'],
     )
+  })
+
+  test('goes to the new owner with its body, when the node that has read it could not store it', async () => {
+    await using pair = await startPair()
+    pair.stranger.standInFailure = new NotHeldError()
+    pair.stranger.owners.answers = ['none', 'none', pair.owner.owner]
+    const { status, body } = await callback(pair.stranger, {})
+    assert.deepEqual([status, body], [202, { status: 'queued', bytes: 8 }])
+    assert.deepEqual(pair.owner.seen.at(-1)?.body, Buffer.from('{"id":1}'))
+  })
+
+  test('has not waited twice while the service started', async () => {
+    await using pair = await startPair()
+    const { stranger } = pair
+    stranger.owners.answers = ['here', 'none']
+    stranger.phase = 'starting'
+    const asked = performance.now()
+    const answering = callback(stranger, { 'x-leaves': 'stranger-1' })
+    await waitUntil('the callback is held', () => stranger.gateClock.pending > 0)
+    // So the time at the gate is longer than the whole time of the callback, and none of it may be added to that.
+    await stranger.gateClock.advance(3400)
+    stranger.phase = 'serving'
+    stranger.begun.abort()
+    assert.equal((await answering).status, 202)
+    const [stored] = stranger.stored
+    assert.ok(stored && stored.waitedMs <= performance.now() - asked, `${stored?.waitedMs} ms`)
   })
 
   test('is stored by the node that has handed it on', async () => {

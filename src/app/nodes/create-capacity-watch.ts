@@ -19,6 +19,7 @@ export function createCapacityWatch(base: Base, { membership, tables }: NodePart
     new CapacityWatch({
       nodes: tables.nodes,
       id: () => membership.id,
+      isBeating: () => membership.state === 'active' || membership.state === 'draining',
       capacity: config.nodes.capacity,
       sample: () => {
         const loopDelayP99Ms = delays.percentile(99) / nanosecondsPerMs

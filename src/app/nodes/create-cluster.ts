@@ -4,6 +4,7 @@ import type { HttpApp } from '../../http/http-app.ts'
 import type { ForwardingDeps } from '../../http/forwarding/passage.ts'
 import type { StandIn } from '../../core/nodes/stand-in.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import { BridgeError } from '../../core/errors.ts'
 import { NotHeldError } from '../../core/nodes/hold.ts'
 import type { HandOverStep } from '../../instances/hand-over.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
@@ -14,7 +15,7 @@ import { ignoreRejection } from '../../lib/ignore.ts'
 import type { LiveHub } from '../../live/live-hub.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
 import type { OwnView } from '../../nodes/peer-routes.ts'
-import { isCell } from '../../nodes/placement/cluster.ts'
+import { isCell, takesInstances } from '../../nodes/placement/cluster.ts'
 import type { Base } from '../base.ts'
 import type { AccountSet } from '../create-accounts.ts'
 import { hearOtherNodes } from '../live/create-live.ts'
@@ -26,16 +27,15 @@ import type { HoldingParts } from './create-holdings.ts'
 import type { NodeParts } from './create-node.ts'
 import { listenForNodes } from './create-peers.ts'
 import { peersOf } from './create-node-view.ts'
+import { isWhole, takeFirst } from './first-takes.ts'
 
-/** How long the start waits for the instances of this node. Those that take longer are served later. */
-const firstTakesMs = 30_000
-const wholePauseMs = 250
 /** How long the request that creates an instance waits until the instance is live. */
 const arrivalMs = 10_000
 /** Balancers ask whether a node is ready every few seconds. Until then a node that stops goes on handing requests to others. */
 const balancerMs = 5_000
 /** How long a node that stops waits for others to take its instances. */
 const drainMs = 60_000
+const stopping = 'this node stops and takes no new instance; ask again, and another node creates it'
 
 type Parts = {
   node: NodeParts
@@ -134,9 +134,9 @@ export function createCluster(base: Base, parts: Parts): Cluster {
   const capacity = link && createCapacityWatch(base, node)
   const supply = (server: HttpApp, views: OwnViews): InstanceSupply => ({
     prepare: () => listenTo(server, views),
-    take: async () => {
-      await takeFirst(held, membership)
-      if (!link) await repeatUntilWhole(held, membership)
+    take: () => {
+      node.relay.open()
+      return takeFirst({ ...held, membership, isAlone: link === null, clock: systemClock })
     },
     boot: async () => {
       held.rebalancer.start()
@@ -146,37 +146,20 @@ export function createCluster(base: Base, parts: Parts): Cluster {
     },
     giveAway: () => giveAway(base, node),
     hasPeers: () => membership.hasServingPeers,
+    othersGoOn: () => membership.nodes.some((node) => node.id !== membership.id && takesInstances(node)),
   })
   const arrivals = createArrivals(node, held, accounts.instances)
-  const isComplete = () => isWhole(held, membership)
+  const isComplete = () => isWhole({ ...held, membership })
   return { ...held, forwarding, supply, tellOwner, tellSettings, askForCode, isComplete, arrivals }
-}
-
-async function takeFirst({ rebalancer }: HoldingParts, membership: Membership): Promise<void> {
-  await rebalancer.tick()
-  await membership.follow(firstTakesMs)
-}
-
-/**
- * A process that runs alone has no other node that could answer. A failed read or a row that a dead process still locks must not
- * make an instance unknown, so the start waits for it, within bounds.
- */
-async function repeatUntilWhole(held: HoldingParts, membership: Membership): Promise<void> {
-  const until = systemClock.monotonic() + firstTakesMs
-  while (!isWhole(held, membership) && systemClock.monotonic() < until) {
-    await sleep(systemClock, wholePauseMs)
-    await takeFirst(held, membership)
-  }
-}
-
-function isWhole({ holdings }: HoldingParts, { free, heldCount, hasRead }: Membership): boolean {
-  return hasRead && free === 0 && holdings.served().length === heldCount
 }
 
 /** An instance that is created here is assigned to this node in the same commit, so that it comes like every other one. */
 function createArrivals({ membership }: NodeParts, { holdings }: HoldingParts, instances: InstanceRegistry): Arrivals {
   return {
-    begin: (name) => holdings.expect(name),
+    begin: (name) => {
+      if (membership.state === 'draining') throw new BridgeError('SERVICE_STOPPING', stopping)
+      return holdings.expect(name)
+    },
     seek: (name) => membership.follow(arrivalMs, name),
     arrive: async ({ name }) => {
       await membership.follow(arrivalMs, name)

@@ -15,7 +15,7 @@ import { CellStarter } from '../../nodes/cells/cell-starter.ts'
 import { KnownNames } from '../../nodes/known-names.ts'
 import { firstOf } from '../../nodes/look-schedule.ts'
 import type { Membership } from '../../nodes/membership/membership.ts'
-import { isCell } from '../../nodes/placement/cluster.ts'
+import { takesInstances } from '../../nodes/placement/cluster.ts'
 import { Rebalancer } from '../../nodes/rebalancer.ts'
 import { RouteTable } from '../../nodes/route-table.ts'
 import type { InstanceRow } from '../../storage/stores/accounts/instance-rows.ts'
@@ -63,6 +63,8 @@ export function createHoldings({ log, stack }: Base, parts: Parts) {
   })
   stack.defer(() => {
     holdings.end()
+    // A start that has failed takes nothing any more.
+    relay.open()
   })
   const rebalancer = stack.use(
     new Rebalancer({
@@ -133,6 +135,6 @@ function dutiesOf({ membership }: NodeParts, holdings: Holdings): Duties {
     holds: (instance) => membership.holds(instance),
     held: () => holdings.served(),
     isFirst: () => membership.id !== undefined && firstOf(membership.nodes) === membership.id,
-    sharers: () => Math.max(1, membership.nodes.filter((node) => node.state === 'active' && !isCell(node)).length),
+    sharers: () => Math.max(1, membership.nodes.filter(takesInstances).length),
   }
 }

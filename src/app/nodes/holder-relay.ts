@@ -12,13 +12,21 @@ type Listener = {
 
 export class HolderRelay implements Holder {
   #listener: Listener | undefined
+  readonly #opened = Promise.withResolvers<undefined>()
+
+  /** From now on instances are taken: the stored rows are ready for it. */
+  open(): void {
+    this.#opened.resolve(undefined)
+  }
 
   connect(listener: Listener): void {
     this.#listener = listener
   }
 
-  take(hold: Hold, lost: AbortSignal): Promise<void> {
-    return this.#connected().holder.take(hold, lost)
+  /** The database assigns instances as soon as this process is a node, before it has corrected what is stored. */
+  async take(hold: Hold, lost: AbortSignal): Promise<void> {
+    await this.#opened.promise
+    await this.#connected().holder.take(hold, lost)
   }
 
   lose(hold: Hold): Promise<void> {

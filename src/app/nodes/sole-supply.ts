@@ -17,6 +17,7 @@ export function createSoleSupply(instances: InstanceRegistry): InstanceSupply {
     },
     giveAway: () => Promise.resolve(),
     hasPeers: () => false,
+    othersGoOn: () => false,
   }
 }
 

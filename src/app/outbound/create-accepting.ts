@@ -70,7 +70,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const clocks = new ClockDifferences({ clock, log })
   const refusals = new CallbackRefusals({ count, clock, log })
   const webhook = new WebhookHandler({
-    admission: new CallbackAdmission({ instances: deps.roster, routing, clocks, refusals, clock, localeOf }),
+    admission: new CallbackAdmission({ instances: known(deps), routing, clocks, refusals, clock, localeOf }),
     outbound: acceptor,
     changes,
     events: new ConversationEvents({
@@ -101,8 +101,14 @@ function createOthers(
 ): OtherNodes {
   return {
     acceptorFor: (instance) => (hasPeers() && !accounts.isHere(instance) ? elsewhere : undefined),
+    acceptor: elsewhere,
     catchUp: (instance) => (hasPeers() ? worker.lookAgain(instance) : Promise.resolve()),
   }
+}
+
+/** A process that runs alone must not refuse callbacks of an instance that it has not taken yet. */
+function known({ roster }: OutboundDeps) {
+  return { find: (name: InstanceName) => roster.find(name) ?? roster.freshen().then(() => roster.find(name)) }
 }
 
 /** The webhook asks for the destination of every callback whose signature is right. */

@@ -86,7 +86,7 @@ export function createOutbound(deps: OutboundDeps) {
     },
     /** Other nodes may have stored messages for the instance. */
     lookAgain: (instance: InstanceName) => worker.lookAgain(instance),
-    /** The instance is deleted: its rows fail. */
+    /** The instance is deleted: its rows fail. Rejects with a `NotHeldError` when this node may not write them. */
     async forget(instance: InstanceName): Promise<void> {
       activity.leave(instance)
       await runAll([

@@ -6,7 +6,7 @@ import type { Owner } from '../../core/nodes/owners.ts'
 import { EgressError } from '../../lib/egress/errors.ts'
 import { deadlineOf } from './owner-routes.ts'
 import { passAnswer } from './pass-headers.ts'
-import { headFor } from './passage.ts'
+import { distrusted, headFor } from './passage.ts'
 import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
 
 type Outcome = 'answered' | 'look_again' | 'stand_in' | 'unknown'
@@ -59,7 +59,8 @@ export class CallbackForwarder {
       const answer = await peers.forwardCallback(owner, headFor(passage, owner, asked), body, { timeoutMs, signal })
       if ('refusal' in answer) {
         owners.forget(instance)
-        return answer.refusal === 'leaving' ? 'stand_in' : 'look_again'
+        if (answer.refusal === 'distrusted') request.log.warn({ node: owner.id, instance }, distrusted)
+        return answer.refusal === 'leaving' || answer.refusal === 'distrusted' ? 'stand_in' : 'look_again'
       }
       const code = errorCodeIn(answer)
       const outcome = code && helpless[code]

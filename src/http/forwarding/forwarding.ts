@@ -13,7 +13,7 @@ import { instanceOf, isCallback, stopAdviceOf } from './owner-routes.ts'
 import { passAnswer } from './pass-headers.ts'
 import { whenClosed } from './passage.ts'
 import type { ForwardingDeps, Passage, PassageEnd } from './passage.ts'
-import { readBody, replay } from './request-body.ts'
+import { bodyOf, replay } from './request-body.ts'
 
 /** How long a large callback waits until there is room for it, as at the route itself. */
 const waitForRoomMs = 3000
@@ -49,7 +49,7 @@ export class Forwarding {
     if (isForCallbacks) await this.#callbackBodies.admitInTime(request, reply, waitForRoomMs - request.heldMs)
     else this.#otherBodies.admit(request, reply)
     const hungUp = this.#whenOver(request, reply)
-    const passage = { instance, request, reply, body: await readBody(request, reply, payload), since, hungUp }
+    const passage = { instance, request, reply, body: await bodyOf(request, reply, payload), since, hungUp }
     const end = await (isForCallbacks ? this.#callbacks.pass(passage) : this.#passToOwner(passage))
     return end === 'answered' ? end : replay(passage.body)
   }

@@ -8,7 +8,7 @@ import { sleep } from '../../lib/clock.ts'
 import { EgressError } from '../../lib/egress/errors.ts'
 import { deadlineOf, endsQuarantine } from './owner-routes.ts'
 import type { PassedAnswer } from './pass-headers.ts'
-import { headFor } from './passage.ts'
+import { distrusted, headFor } from './passage.ts'
 import type { ForwardingDeps, OwnerRequest } from './passage.ts'
 
 type Deps = Pick<ForwardingDeps, 'owners' | 'peers' | 'clock'>
@@ -69,7 +69,9 @@ export class OwnerForwarder {
     const timeoutMs = deadlineOf(request.routeOptions.url ?? '')
     try {
       const answer = await peers.forward(owner, head, body, { timeoutMs, signal })
-      return 'refusal' in answer ? undefined : answer
+      if (!('refusal' in answer)) return answer
+      if (answer.refusal === 'distrusted') throw new BridgeError('SERVICE_NO_OWNER', distrusted)
+      return undefined
     } catch (error) {
       if (!(error instanceof EgressError)) throw error
       request.log.warn({ node: owner.id, reason: error.reason, instance }, 'the owner did not answer a request')

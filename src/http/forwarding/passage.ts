@@ -30,6 +30,10 @@ export type OwnerRequest = {
 
 export type Passage = OwnerRequest & { reply: FastifyReply }
 
+/** What is said of an owner that does not trust this node. */
+export const distrusted =
+  'the node that serves this instance does not trust this one: compare their SERVICE_NODE_SECRET, clocks and versions'
+
 /** `here`: this node serves the request after all. */
 export type PassageEnd = 'here' | 'answered'
 

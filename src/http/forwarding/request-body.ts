@@ -7,8 +7,16 @@ import { isTooLarge } from '../body-memory.ts'
 
 const bodyless = ['GET', 'HEAD']
 
-/** Throws when the body is larger than the route takes. */
-export async function readBody(request: FastifyRequest, reply: FastifyReply, payload: Readable): Promise<Buffer> {
+const kept = new WeakMap<FastifyRequest, Buffer>()
+
+/** A body comes once, and a request whose instance leaves is looked at twice. Throws when it is larger than the route takes. */
+export async function bodyOf(request: FastifyRequest, reply: FastifyReply, payload: Readable): Promise<Buffer> {
+  const body = kept.get(request) ?? (await readBody(request, reply, payload))
+  kept.set(request, body)
+  return body
+}
+
+async function readBody(request: FastifyRequest, reply: FastifyReply, payload: Readable): Promise<Buffer> {
   if (bodyless.includes(request.method)) return Buffer.alloc(0)
   if (isTooLarge(request)) throw tooLarge(reply)
   const { bodyLimit } = request.routeOptions

@@ -8,7 +8,7 @@ import { CallbackForwarder } from './callback-forwarder.ts'
 import { instanceOf, isCallback } from './owner-routes.ts'
 import { whenClosed } from './passage.ts'
 import type { ForwardingDeps } from './passage.ts'
-import { readBody } from './request-body.ts'
+import { bodyOf } from './request-body.ts'
 
 type Answer = (error: Error, request: FastifyRequest, reply: FastifyReply) => void
 
@@ -41,7 +41,8 @@ export class SecondLook {
   /** Resolves to the error that the client is told, unless the request is answered. */
   async #follow(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<Error | 'answered'> {
     const { owners, forwarded, clock } = this.#deps
-    const since = clock.monotonic() - request.heldMs - reply.elapsedTime
+    // That time contains `heldMs`, in which the service started.
+    const since = clock.monotonic() - reply.elapsedTime
     const instance = instanceOf(request)
     if (instance === undefined) return error
     const isForCallbacks = isCallback(request.routeOptions.url ?? '')
@@ -52,7 +53,7 @@ export class SecondLook {
     const left = new NotHeldError(instance)
     // The node that received the request stores the callback.
     if (forwarded.find(request.raw) || !isForCallbacks) return left
-    const body = Buffer.isBuffer(request.body) ? request.body : await readBody(request, reply, request.raw)
+    const body = Buffer.isBuffer(request.body) ? request.body : await bodyOf(request, reply, request.raw)
     const passage = { instance, request, reply, body, since, hungUp: whenClosed(reply) }
     return (await this.#callbacks.pass(passage)) === 'answered' ? 'answered' : left
   }

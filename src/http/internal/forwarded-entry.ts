@@ -2,7 +2,6 @@
 // check its token, read its body and answer it, on the connection of the other node.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Standing } from '../../core/nodes/owners.ts'
 import { parseForwardHead } from '../../nodes/forward-head.ts'
@@ -28,7 +27,7 @@ export class ForwardedEntry {
   async admit(request: IncomingMessage, response: ServerResponse, { head: text, bodyHash }: Signed): Promise<void> {
     const { standing, forwarded, serve } = this.#deps
     const head = parseForwardHead(text)
-    if (!head) throw new BridgeError('SERVICE_BAD_REQUEST', 'the head of the forwarded request is not readable')
+    if (!head) throw new NotServedHere('distrusted')
     const stands = await standing(head.instance, head.epoch)
     if (stands !== 'held') throw new NotServedHere(stands)
     request.method = head.method

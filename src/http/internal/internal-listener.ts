@@ -4,7 +4,6 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { BridgeError } from '../../core/errors.ts'
 import type { NodeId } from '../../core/nodes/hold.ts'
 import type { Log } from '../../lib/log.ts'
 import { peerRoutes } from '../../nodes/peer-routes.ts'
@@ -13,7 +12,7 @@ import type { CellRelay } from './cell-relay.ts'
 import type { EventsEntry } from './events-entry.ts'
 import type { ForwardedEntry } from './forwarded-entry.ts'
 import type { PeerCalls } from './peer-calls.ts'
-import { refuse, refusalOf } from './refusals.ts'
+import { NotServedHere, refuse, refusalOf } from './refusals.ts'
 
 type Deps = {
   /** Another one after this node joined again. */
@@ -91,7 +90,7 @@ export class InternalListener {
     const verdict = this.#deps.signature.judge(this.#deps.self(), method, url, headers)
     if (verdict.is !== 'genuine') throw refusalOf(verdict.is)
     if (method !== 'POST' || !Object.values<string>(peerRoutes).includes(url)) {
-      throw new BridgeError('SERVICE_ROUTE_NOT_FOUND', 'nodes have no such route: do they run the same version?')
+      throw new NotServedHere('distrusted', 'nodes have no such route: do they run the same version?')
     }
     return verdict.signed
   }

@@ -8,12 +8,12 @@ import { refusalHeader } from '../../nodes/peer-routes.ts'
 import type { Refusal } from '../../nodes/peer-routes.ts'
 import type { Verdict } from '../../nodes/signature.ts'
 
-/** This node does not serve the instance; the caller is to look up who does. */
+/** This node does not serve the request and changed nothing. No client must take that for an answer to its request. */
 export class NotServedHere extends BridgeError {
   readonly refusal: Refusal
 
-  constructor(refusal: Refusal) {
-    super('SERVICE_NOT_HELD', sentences[refusal])
+  constructor(refusal: Refusal, sentence = sentences[refusal]) {
+    super('SERVICE_NOT_HELD', sentence)
     this.refusal = refusal
   }
 }
@@ -22,6 +22,7 @@ const sentences: Record<Refusal, string> = {
   leaving: 'the instance is on its way to another node',
   not_held: 'this node does not hold the instance',
   other_node: 'the request is for another node: this one has started anew, or has the address of another',
+  distrusted: 'this node does not understand the other one: do they run the same version?',
 }
 
 export function refusalOf(verdict: Exclude<Verdict['is'], 'genuine'>): BridgeError {
@@ -31,15 +32,9 @@ export function refusalOf(verdict: Exclude<Verdict['is'], 'genuine'>): BridgeErr
     case 'other_node':
       return new NotServedHere('other_node')
     case 'forged':
-      return new BridgeError(
-        'SERVICE_UNAUTHORIZED',
-        'the signature is wrong: is SERVICE_NODE_SECRET the same on all nodes?',
-      )
+      return new NotServedHere('distrusted', 'the signature is wrong: is SERVICE_NODE_SECRET the same on all nodes?')
     case 'stale':
-      return new BridgeError(
-        'SERVICE_CLOCK_DIFFERS',
-        'the clocks of the two nodes differ by more than 5 minutes: set them',
-      )
+      return new NotServedHere('distrusted', 'the clocks of the two nodes differ by more than 5 minutes: set them')
   }
 }
 

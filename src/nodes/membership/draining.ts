@@ -5,7 +5,7 @@ import type { NodeTable, SeenNode } from '../../core/nodes/node.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
-import { isCell } from '../placement/cluster.ts'
+import { takesInstances } from '../placement/cluster.ts'
 
 type Deps = {
   nodes: Pick<NodeTable, 'drain'>
@@ -46,7 +46,7 @@ export class Draining {
 
   /** Called with each beat. Where no other node takes instances, waiting does not help. */
   note(held: number, others: readonly SeenNode[]): void {
-    const hasTaker = others.some((node) => node.state === 'active' && !isCell(node))
+    const hasTaker = others.some(takesInstances)
     if (this.#hasBegun && (held === 0 || !hasTaker)) this.#done.resolve(undefined)
   }
 }

@@ -31,6 +31,8 @@ const pauses = { firstMs: 250, ceilingMs: 4000 }
 export class HeldInstances {
   readonly #deps: Deps
   readonly #held = new Map<InstanceName, Holding>()
+  /** The epochs of instances that were deleted here. A read that began before still shows them. */
+  readonly #dropped = new Map<InstanceName, number>()
   readonly #lanes = new KeyedLanes()
   readonly #running = new Set<Promise<unknown>>()
 
@@ -50,6 +52,10 @@ export class HeldInstances {
   compare(node: NodeId, assigned: readonly Assignment[]): void {
     const open = assigned.filter(({ quarantinedAt }) => quarantinedAt === null)
     const epochs = new Map(open.map(({ instance, epoch }) => [instance, epoch]))
+    for (const [instance, epoch] of this.#dropped) {
+      if (epochs.get(instance) === epoch) epochs.delete(instance)
+      else this.#dropped.delete(instance)
+    }
     for (const [instance, { hold }] of this.#held) if (epochs.get(instance) !== hold.epoch) this.#lose(instance)
     for (const [instance, epoch] of epochs) if (!this.#held.has(instance)) this.#take({ instance, node, epoch })
   }
@@ -79,6 +85,8 @@ export class HeldInstances {
 
   /** The instance is deleted here: its hold is worth nothing from now on. */
   drop(instance: InstanceName): void {
+    const hold = this.find(instance)
+    if (hold) this.#dropped.set(instance, hold.epoch)
     this.#lose(instance)
   }
 

@@ -84,10 +84,12 @@ export class HoldReader {
   }
 
   async #giveAway(move: Move, to: SeenNode): Promise<void> {
+    const { held, assignments } = this.#deps
     try {
-      const answer = await this.#deps.held.giveAway(move, to)
+      const answer = await held.giveAway(move, to)
       if (answer === 'tried') this.readNow()
-      else if (answer === 'not_now') this.#version = undefined
+      // Few moves are under way at a time. One that waits would keep others from leaving.
+      else if (answer === 'not_now') await assignments.dropWish(move.instance)
     } catch (err) {
       this.#deps.log.warn({ err, instance: move.instance }, 'an instance could not be given away')
       this.#version = undefined

@@ -11,7 +11,7 @@ export type Holder = {
   lose(hold: Hold): Promise<void>
   /**
    * The nodes wish that another one has the instance. `tried`: the database tells whether it was given away, and `lose` follows
-   * then. `not_now`: the instance has work that must not be interrupted, so the wish comes again with the next beat.
+   * then. `not_now`: the instance has work that must not be interrupted, so the wish is dropped, and may come again.
    */
   giveAway(hold: Hold, to: SeenNode, lost: AbortSignal): Promise<'tried' | 'not_now'>
   /** True: close all connections. False: this is still the same node with the same epochs, which goes on. */

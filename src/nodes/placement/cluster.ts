@@ -27,7 +27,7 @@ export class Cluster {
 
   constructor({ nodes, assignments }: ClusterView) {
     this.nodes = nodes.filter(({ state }) => state !== 'dead').sort((one, other) => compareText(one.id, other.id))
-    this.active = this.nodes.filter((node) => node.state === 'active' && !isCell(node))
+    this.active = this.nodes.filter(takesInstances)
     this.takers = ofNewestBuild(this.active)
     this.cells = this.nodes.filter((node) => node.state === 'active' && isCell(node))
     const living = new Set(this.nodes.map(({ id }) => id))
@@ -72,6 +72,11 @@ export class Cluster {
   shareOf(node: SeenNode): number {
     return this.countOf(node.id) / node.capacity
   }
+}
+
+/** Whether other nodes may give it instances that are no suspects. */
+export function takesInstances(node: SeenNode): boolean {
+  return node.state === 'active' && !isCell(node)
 }
 
 export function isCell({ capacity }: Pick<SeenNode, 'capacity'>): boolean {

@@ -16,6 +16,7 @@ import type { FrameDeps } from '../../../src/http/server/http-frame.ts'
 import { unknownRoute } from '../../../src/http/server/error-reply.ts'
 import { closeServer, listen } from '../../../src/http/server/listener.ts'
 import { StartGate } from '../../../src/http/server/start-gate.ts'
+import type { Phase } from '../../../src/http/server/start-gate.ts'
 import { ApiToken } from '../../../src/http/session/api-token.ts'
 import { DashboardSessions } from '../../../src/http/session/dashboard-sessions.ts'
 import { Metrics } from '../../../src/ledger/metrics.ts'
@@ -61,7 +62,15 @@ export class ScriptedOwners implements Owners {
   }
 }
 
-type NodeOptions = { id: string; settings?: Partial<FrameDeps['settings']>; clock?: Clock }
+type NodeOptions = { id: string; settings?: Partial<FrameDeps['settings']>; clock?: Clock; secret?: string }
+
+type Started = Omit<NodeOptions, 'id'> & { clock: Clock }
+
+/** Nodes that `startPair` starts do not trust these. */
+export const distrusting: Record<string, Omit<NodeOptions, 'id'>> = {
+  'its clock is 6 minutes ahead': { clock: { ...systemClock, now: () => systemClock.now() + 6 * 60_000 } },
+  'it has another secret': { secret: 'another secret of the nodes, 32 bytes' },
+}
 
 export class TestNode {
   readonly id: string
@@ -72,6 +81,11 @@ export class TestNode {
   readonly seen: SeenRequest[] = []
   readonly logs = new RecordedLog()
   standing: Standing = 'held'
+  phase: Phase = 'serving'
+  readonly begun = new AbortController()
+  readonly gateClock = new ManualClock()
+  /** Why this node cannot store callbacks in place of their owners. */
+  standInFailure: Error | undefined
   /** Events wait for nothing but this clock. */
   readonly liveClock = new ManualClock()
   readonly hub = new LiveHub({ version: '1', maxListeners: 32, clock: this.liveClock, log: this.logs.log })
@@ -93,10 +107,10 @@ export class TestNode {
   }
 
   /** The clock is slow unless the test gives another: then no deadline passes, also on a machine that is kept busy. */
-  static async start({ id, settings = {}, clock = new FastClock(0.05) }: NodeOptions): Promise<TestNode> {
+  static async start({ id, clock = new FastClock(0.05), ...options }: NodeOptions): Promise<TestNode> {
     const node = new TestNode(id)
     try {
-      await node.#start(settings, clock)
+      await node.#start({ ...options, clock })
     } catch (error) {
       await node[Symbol.asyncDispose]()
       throw error
@@ -113,9 +127,9 @@ export class TestNode {
     return { ...this.peer, epoch: 3 }
   }
 
-  async #start(settings: Partial<FrameDeps['settings']>, clock: Clock): Promise<void> {
+  async #start({ settings = {}, clock, secret = nodeSecret }: Started): Promise<void> {
     const { log } = this.logs
-    const nodes = { listen: { host: '127.0.0.1', port: 0 }, url: null, secret: nodeSecret, capacity: 100, cells: false }
+    const nodes = { listen: { host: '127.0.0.1', port: 0 }, url: null, secret, capacity: 100, cells: false }
     const base = { config: { nodes } satisfies Pick<Config, 'nodes'>, clock, log, stack: this.#stack }
     const parts = createPeers(base)
     this.peers = parts.peers
@@ -124,7 +138,8 @@ export class TestNode {
       peers: countForwards(parts.peers, this.metrics.nodes),
       standIn: countStandIns(this.#standIn(), this.metrics.nodes),
     }
-    this.app = await createFrame({ ...frameDeps(settings), log, forwarding })
+    const gate = new StartGate({ phase: () => this.phase, begun: this.begun.signal, clock: this.gateClock })
+    this.app = await createFrame({ ...frameDeps(settings), gate, log, forwarding })
     this.#stack.defer(() => closeServer(this.app))
     addPublicRoutes(this.app, this.id, this.seen)
     addEventsRoute(this.app, { hub: this.hub }, () => () => undefined)
@@ -152,6 +167,7 @@ export class TestNode {
   #standIn() {
     return {
       store: (callback: UnownedCallback) => {
+        if (this.standInFailure) return Promise.reject(this.standInFailure)
         this.stored.push(callback)
         return Promise.resolve({ status: 202, body: { status: 'queued', stored_by: this.id } })
       },
@@ -187,7 +203,6 @@ function frameDeps(settings: Partial<FrameDeps['settings']>) {
       ...settings,
     },
     clock: systemClock,
-    gate: new StartGate({ phase: () => 'serving', begun: AbortSignal.abort(), clock: systemClock }),
     access: { token, sessions: new DashboardSessions({ key: token.sessionKey, clock: systemClock }) },
   }
 }

@@ -14,7 +14,7 @@ import type { Seen, SendAnswer } from './send-answer.ts'
 const lateMs = 200
 
 /** Once the deadline is over, the helpdesk has been told that the message failed. */
-export type Deadline = { isOver: boolean }
+export type Deadline = { isOver: boolean; leftMs: () => number }
 
 /** A stored row that will be sent, and its first outcome. */
 export type Accepted = { row: NewOutboxRow; outcome: Promise<RowOutcome>; address: Jid } & Seen
@@ -39,7 +39,7 @@ export class AnswerInTime {
     const { clock } = this.#deps
     const endsAt = clock.monotonic() + withinMs
     const late = Promise.withResolvers<SendAnswer>()
-    const deadline: Deadline = { isOver: withinMs <= 0 }
+    const deadline: Deadline = { isOver: withinMs <= 0, leftMs: () => endsAt - clock.monotonic() }
     const cancel = clock.after(withinMs, () => {
       deadline.isOver = true
       late.resolve({ kind: 'late' })

@@ -10,6 +10,7 @@
 // Every other message is stored as `pending` and takes its turn in the queue of its chat.
 
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
+import { NotHeldError } from '../../../core/nodes/hold.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { ChatLanes } from '../../../lib/queues/chat-lanes.ts'
 import type { Route } from '../../conversations/route.ts'
@@ -29,6 +30,8 @@ import type { SendGuards } from './send-guards.ts'
 export type OtherNodes = {
   /** Accepts for an instance that another node holds; undefined when this node holds it. */
   acceptorFor(instance: InstanceName): Pick<MessageAcceptor, 'send'> | undefined
+  /** Accepts for an instance that has left this node while its message was accepted; null where no other part can. */
+  acceptor: Pick<MessageAcceptor, 'send'> | null
   /** Queues what other nodes have stored for the instance: what is accepted after that comes behind it. */
   catchUp(instance: InstanceName): Promise<void>
 }
@@ -50,7 +53,7 @@ type Deps = {
 type Arrival = { command: SendCommand; age: CallbackAge }
 
 /** Without a `turn` the message may be sent as soon as it is accepted. */
-type Acceptance = Arrival & { deadline: Deadline; withinMs: number; turn?: LaterTurn }
+type Acceptance = Arrival & { deadline: Deadline; turn?: LaterTurn }
 
 export class MessageAcceptor implements PerInstance {
   readonly #deps: Deps
@@ -69,8 +72,7 @@ export class MessageAcceptor implements PerInstance {
       return refusal
     }
     return answers.within(withinMs, (deadline) => {
-      const accept = (turn?: LaterTurn) =>
-        this.#accept(route, { ...arrival, deadline, withinMs, ...(turn && { turn }) })
+      const accept = (turn?: LaterTurn) => this.#accept(route, { ...arrival, deadline, ...(turn && { turn }) })
       if (!guards.isTooOld(age)) return order.inTurn(route, command, { ...age, leftMs: withinMs }, accept)
       order.skip(route, command)
       return accept()
@@ -111,12 +113,16 @@ export class MessageAcceptor implements PerInstance {
     acceptance: Acceptance,
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
-    const elsewhere = this.#deps.others.acceptorFor(context.sender.name)
-    if (!elsewhere) return this.#acceptIn(context, acceptance, store)
-    const { turn, ...arrival } = acceptance
-    // The owner sends what is stored at once, so the message is stored when its turn comes.
-    await turn?.comes
-    return elsewhere.send(route, arrival, arrival.withinMs)
+    const { others } = this.#deps
+    const elsewhere = others.acceptorFor(context.sender.name)
+    if (elsewhere) return acceptElsewhere(elsewhere, route, acceptance)
+    try {
+      return await this.#acceptIn(context, acceptance, store)
+    } catch (error) {
+      // It has left, and nothing was stored.
+      if (!(error instanceof NotHeldError) || !others.acceptor) throw error
+      return acceptElsewhere(others.acceptor, route, acceptance)
+    }
   }
 
   async #acceptIn<Refusal>(
@@ -147,4 +153,14 @@ export class MessageAcceptor implements PerInstance {
       return turn ? { kind: 'queued', queueId, instance, expiresAt, ...taken } : { row, outcome, ...taken }
     })
   }
+}
+
+async function acceptElsewhere(
+  elsewhere: Pick<MessageAcceptor, 'send'>,
+  route: Route,
+  { command, age, deadline, turn }: Acceptance,
+): Promise<SendAnswer> {
+  // The owner sends what is stored at once, so the message is stored when its turn comes.
+  await turn?.comes
+  return elsewhere.send(route, { command, age }, deadline.leftMs())
 }

@@ -212,12 +212,11 @@ export class OutboxWorker implements PerInstance {
     if (readiness === 'receiving') await transitions.stopWaiting(instance, clock.now())
   }
 
-  /** The instance is deleted: its rows fail. */
+  /** The instance is deleted: its rows fail. Rejects with a `NotHeldError` when this node may not write them. */
   async forget(instance: InstanceName): Promise<void> {
     this.#mayBeUnfinished = true
     await this.leave(instance)
-    // The rows that this node may not write any more fail on the first node.
-    await unlessLost(this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted))
+    await this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

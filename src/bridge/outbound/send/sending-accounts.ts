@@ -25,6 +25,8 @@ export type AccountRoster = {
   find(instance: InstanceName): Pick<OutboundAccount, 'record'> | undefined
   /** As it is stored now. */
   findCurrent(instance: InstanceName): Promise<Pick<OutboundAccount, 'record'> | undefined>
+  /** Afterwards the memory is at most a second old. */
+  freshen(): Promise<void>
 }
 
 export class SendingAccounts {

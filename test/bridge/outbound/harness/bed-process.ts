@@ -85,7 +85,11 @@ export class BedProcess {
       choices: this.inbound.choices,
       lostCallbacks: this.inbound.lostCallbacks,
       accounts: held,
-      roster: { find: (name) => accounts.find(name), findCurrent: (name) => Promise.resolve(accounts.find(name)) },
+      roster: {
+        find: (name) => accounts.find(name),
+        findCurrent: (name) => Promise.resolve(accounts.find(name)),
+        freshen: () => Promise.resolve(),
+      },
       onSendStep,
       onOperationsMessage: () => undefined,
       onMembersAsked: () => undefined,
