@@ -76,7 +76,9 @@ export async function createFrame(deps: FrameDeps): Promise<HttpApp> {
   })
   addRequestContext(app)
   await addProtection(app, deps)
-  addBodyParser(app)
+  addBodyParser(app, ({ raw }, body) => {
+    deps.forwarding?.forwarded.checkBody(raw, body)
+  })
   refuseOddTexts(app)
   return app
 }
