@@ -16,24 +16,25 @@ export async function readBody(request: FastifyRequest, reply: FastifyReply, pay
 
 /** Undefined when there are more bytes; the rest is not kept. By events: an iterator costs more than all else here. */
 function collect(payload: Readable, mostBytes: number): Promise<Buffer | undefined> {
-  const early = () => new Error('the client hung up before the end of its body')
-  // It has no more events.
-  if (payload.destroyed) return Promise.reject(early())
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
+    const onEarly = () => {
+      reject(new Error('the client hung up before the end of its body'))
+    }
     payload.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes <= mostBytes) chunks.push(chunk)
       else resolve(undefined)
     })
     payload.once('end', () => {
+      payload.off('close', onEarly)
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes))
     })
     payload.once('error', reject)
-    payload.once('close', () => {
-      reject(early())
-    })
+    payload.once('close', onEarly)
+    // It has no more events.
+    if (payload.destroyed) onEarly()
   })
 }
 
