@@ -23,12 +23,14 @@ export const newEpoch = sql<number>`nextval('assignment_epoch')`
 export const isFree = sql<boolean>`(quarantined_at IS NULL
   AND (assignments.node IS NULL OR assignments.node IN (SELECT id FROM nodes WHERE state = 'dead')))`
 
-/** The same as a number. Every beat asks for it, so it reads no assignment that a living node holds. */
+/**
+ * How many there are; those that still name a dead owner count as one for each owner. Every beat asks for it, so it reads no
+ * assignment that a living node holds, and is short: PostgreSQL needs longer to plan a beat than to carry it out.
+ */
 export const freeCount = sql<number>`
   (SELECT count(*) FROM assignments WHERE node IS NULL AND quarantined_at IS NULL)
-  + (SELECT count(*) FROM nodes AS dead JOIN assignments ON assignments.node = dead.id
-     WHERE dead.state = 'dead' AND quarantined_at IS NULL
-       AND (SELECT min(instance) FROM assignments AS any_left WHERE any_left.node = dead.id) IS NOT NULL)`
+  + (SELECT count(*) FROM nodes AS dead WHERE state = 'dead'
+     AND (SELECT min(instance) FROM assignments WHERE node = dead.id) IS NOT NULL)`
 
 /** Crashes count together when the next one comes within this time. */
 const crashWindowMs = 600_000
