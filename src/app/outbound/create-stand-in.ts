@@ -142,7 +142,7 @@ function createAcceptor(
     }),
     answers: new AnswerInTime({ outbox, outcomes, accounts: { isNearlyReady: () => false }, clock, log }),
     rows: newRows,
-    others: { acceptorFor: () => undefined, catchUp: () => Promise.resolve() },
+    others: { acceptorFor: () => undefined, catchUp: () => Promise.resolve(), noneStored: () => undefined },
     lanes: new ChatLanes(),
   })
 }
