@@ -20,20 +20,18 @@ export function from(name: OutboxTransition) {
 /** Touches one row while no row of the chat is pending or being sent. */
 export function compileNoneLive({ query }: Database) {
   return compileOnce(['instance', 'chat'], ({ instance, chat }) =>
-    query
-      .selectNoFrom(sql.lit(1).as('one'))
-      .where(({ not, exists }) =>
-        not(
-          exists(
-            query
-              .selectFrom('outbox')
-              .select(sql.lit(1).as('one'))
-              .where('instance', '=', instance)
-              .where('chat', '=', chat)
-              .where('status', 'in', [literal('pending'), literal('sending')]),
-          ),
+    query.selectNoFrom(sql.lit(1).as('one')).where((where) =>
+      where.not(
+        where.exists(
+          query
+            .selectFrom('outbox')
+            .select(sql.lit(1).as('one'))
+            .where('instance', '=', instance)
+            .where('chat', '=', chat)
+            .where('status', 'in', [literal('pending'), literal('sending')]),
         ),
       ),
+    ),
   )
 }
 
