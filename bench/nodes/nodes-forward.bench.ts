@@ -10,7 +10,6 @@ import { CallbackStage } from './callback-stage.ts'
 const instances = Number(process.env['BENCH_INSTANCES'] ?? 20)
 const messages = Number(process.env['BENCH_MESSAGES'] ?? 400)
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12)
-const warmUps = Math.min(3, rounds)
 
 export async function run(): Promise<BenchmarkResult> {
   await using postgres = await BenchPostgres.start()
@@ -20,7 +19,7 @@ export async function run(): Promise<BenchmarkResult> {
     owner: async () => stage.write(await urlsOf(stage, true), messages),
     stranger: async () => stage.write(await urlsOf(stage, false), messages),
   }
-  await inTurn(warmUps, ways)
+  await stage.warmUp(() => inTurn(1, ways), 2 * messages, 2 * rounds)
   const measured = await inTurn(rounds, ways)
   await stage.check()
   const result: BenchmarkResult = { figures: {}, ratios: {}, targets: { cpu: { atMost: 1.15 } } }

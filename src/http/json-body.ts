@@ -6,19 +6,21 @@ import { BridgeError } from '../core/errors.ts'
 // Deeper input than this can make JSON.stringify and validation overflow the stack.
 const maxDepth = 64
 
-export function addBodyParser(app: FastifyInstance): void {
+/** `check` throws when the bytes are not those that were meant. It comes before all else. */
+export function addBodyParser(app: FastifyInstance, check: (request: FastifyRequest, body: Buffer) => void): void {
   app.removeAllContentTypeParsers()
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    if (request.routeOptions.config.rawBody) {
-      done(null, body)
-      return
-    }
-    if (!takesBody(request)) {
-      done(null, undefined)
-      return
-    }
     try {
+      check(request, body)
+      if (request.routeOptions.config.rawBody) {
+        done(null, body)
+        return
+      }
+      if (!takesBody(request)) {
+        done(null, undefined)
+        return
+      }
       refuseOtherMedia(request)
       if (request.routeOptions.config.form) {
         done(null, body)

@@ -21,7 +21,9 @@ import type { LinkedAccount } from './linked-account.ts'
 
 /** How many instances are taken side by side. */
 const takesAtOnce = 16
-/** Spreads the first connects, so that the network does not see one burst. */
+/** So many connect at once: no more move at the same time while nodes become even. */
+const unspread = 8
+/** Spreads the first connects of all others, so that the network does not see one burst. */
 const spreadMs = 20
 /** After a death the instances of the dead node are to be online again within seconds. */
 const mostSpreadMs = 1500
@@ -171,7 +173,8 @@ export class Holdings implements Holder {
   /** Half of the time is for those whose messages wait, the other half for all others. */
   #pauseBefore(instance: InstanceName): number {
     const { hasWaiting, random } = this.#deps
-    const halfMs = Math.min(this.#taking * spreadMs, mostSpreadMs) / 2
+    const crowd = Math.max(0, this.#taking - unspread)
+    const halfMs = Math.min(crowd * spreadMs, mostSpreadMs) / 2
     return Math.round((hasWaiting(instance) ? 0 : halfMs) + random() * halfMs)
   }
 

@@ -65,9 +65,9 @@ export class PeerClient implements Peers {
     return this.#tell(peer, peerRoutes.code, { instance, destination })
   }
 
-  /** Resolves with the whole answer; rejects with an EgressError when it is not complete in time. */
+  /** Resolves with the whole answer; rejects with an EgressError when it is not complete after `timeoutMs`. */
   async forwardCallback(owner: Owner, head: ForwardHead, body: Buffer, terms: Terms): Promise<ForwardAnswer<Buffer>> {
-    const answer = await this.#deps.quick.request({ ...this.#forward(owner, head, body), ...terms })
+    const answer = await this.#deps.quick.request({ ...this.#forward(owner, head, body), ...terms, isTotal: true })
     const refusal = refusalOf(answer)
     return refusal === undefined ? answer : { refusal }
   }

@@ -1,7 +1,8 @@
 // Signs a request to another node with the secret that all nodes share. The id of the target is part of it and is new with every
 // start, so a recorded request is worth nothing at another node, or after a restart of the same one.
 
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { NodeId } from '../core/nodes/hold.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -26,11 +27,11 @@ type SignedHeaders = Readonly<Record<string, string | string[] | undefined>>
 export type Verdict = { is: 'genuine'; signed: Signed } | { is: 'unsigned' | 'other_node' | 'forged' | 'stale' }
 
 export class NodeSignature {
-  readonly #secret: string
+  readonly #secret: KeyObject
   readonly #clock: Pick<Clock, 'now'>
 
   constructor(secret: string, clock: Pick<Clock, 'now'>) {
-    this.#secret = secret
+    this.#secret = createSecretKey(secret, 'utf8')
     this.#clock = clock
   }
 
@@ -62,13 +63,13 @@ export class NodeSignature {
 
   /** Line by line: none of the parts has a line break in it. */
   #compute({ target, method, path, head, bodyHash }: Signed, time: string): Buffer {
-    const text = [target, method, path, hashOf(head), bodyHash, time].join('\n')
+    const text = [target, method, path, head, bodyHash, time].join('\n')
     return createHmac('sha256', this.#secret).update(text).digest()
   }
 }
 
 export function hashOf(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex')
+  return hash('sha256', content, 'hex')
 }
 
 function textOf(headers: SignedHeaders, name: string): string | undefined {

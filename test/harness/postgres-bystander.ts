@@ -22,8 +22,8 @@ export class Bystander {
     return new Bystander(locker, watcher)
   }
 
-  async query(sql: string): Promise<Record<string, unknown>[]> {
-    return (await this.#watcher.query<Record<string, unknown>>(sql)).rows
+  async query(sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    return (await this.#watcher.query<Record<string, unknown>>(sql, values)).rows
   }
 
   /** No other connection reads or writes the table until unlock(). */

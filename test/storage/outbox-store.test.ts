@@ -112,13 +112,13 @@ for (const engine of engines) {
       const { outbox } = stage
       const holds = { sql: 'SELECT 1', parameters: [] }
       const fails = { sql: 'SELECT 1 WHERE 1 = 0', parameters: [] }
-      assert.equal(await outbox.enqueueIf(fails, sampleRow('a'), callback(70)), 'stale')
+      assert.equal(await outbox.enqueueIf([fails], sampleRow('a'), callback(70)), 'stale')
       assert.equal(await outbox.find('a'), undefined)
       assert.equal(await outbox.settledBy(callback(70)), undefined)
-      assert.equal(await outbox.enqueueIf(holds, sampleRow('a'), callback(70)), 'accepted')
-      assert.equal(await outbox.enqueueIf(fails, sampleRow('b'), callback(70)), 'duplicate')
+      assert.equal(await outbox.enqueueIf([holds], sampleRow('a'), callback(70)), 'accepted')
+      assert.equal(await outbox.enqueueIf([fails], sampleRow('b'), callback(70)), 'duplicate')
       stage.lease.epoch += 1
-      await assert.rejects(outbox.enqueueIf(holds, sampleRow('c'), callback(71)), NotHeldError)
+      await assert.rejects(outbox.enqueueIf([holds], sampleRow('c'), callback(71)), NotHeldError)
       await assert.rejects(outbox.enqueue(sampleRow('c'), callback(71)), NotHeldError)
     })
 

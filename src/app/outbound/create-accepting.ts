@@ -96,13 +96,15 @@ function refusalCounter({ metrics }: OutboundDeps): (reason: RefusalReason) => v
 /** Without other nodes this node holds every instance, and a look for their rows would cost each message a read. */
 function createOthers(
   { hasPeers }: OutboundDeps,
-  { accounts, sending: { worker } }: Parts,
+  { accounts, stores, sending: { worker } }: Parts,
   elsewhere: Pick<MessageAcceptor, 'send'>,
 ): OtherNodes {
   return {
     acceptorFor: (instance) => (hasPeers() && !accounts.isHere(instance) ? elsewhere : undefined),
     acceptor: elsewhere,
     catchUp: (instance) => (hasPeers() ? worker.lookAgain(instance) : Promise.resolve()),
+    noneStored: (instance, chat) =>
+      hasPeers() && worker.isFree(instance, chat) ? stores.noneLive({ instance, chat }) : undefined,
   }
 }
 

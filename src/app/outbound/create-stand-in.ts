@@ -142,7 +142,12 @@ function createAcceptor(
     }),
     answers: new AnswerInTime({ outbox, outcomes, accounts: { isNearlyReady: () => false }, clock, log }),
     rows: newRows,
-    others: { acceptorFor: () => undefined, acceptor: null, catchUp: () => Promise.resolve() },
+    others: {
+      acceptorFor: () => undefined,
+      acceptor: null,
+      catchUp: () => Promise.resolve(),
+      noneStored: () => undefined,
+    },
     lanes: new ChatLanes(),
   })
 }

@@ -9,6 +9,7 @@ import { RestrictionStore } from '../../storage/stores/accounts/restriction-stor
 import { FirstCallbackStore } from '../../storage/stores/messages/first-callback-store.ts'
 import { JournalStore } from '../../storage/stores/messages/journal-store.ts'
 import { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
+import { compileNoneLive } from '../../storage/stores/messages/outbox-guards.ts'
 import { OutboxStore } from '../../storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../storage/stores/messages/outbox-transitions.ts'
 import { RecentSendStore } from '../../storage/stores/messages/recent-send-store.ts'
@@ -24,6 +25,7 @@ export function createOutboundStores(database: Database, holds: Holds, duties: D
   const holdOf = holdOfDeletedToo(holds, duties)
   return {
     outbox: new OutboxStore(database, holds.holdOf, holds.nodeHold),
+    noneLive: compileNoneLive(database),
     requests: new RequestKeyStore(database, holds.nodeHold),
     journal: new JournalStore(database),
     transitions: new OutboxTransitions(database, holdOf),

@@ -35,7 +35,7 @@ export type BeatAnswer = {
   protocol: number
   /** Epoch milliseconds on the clock of the database. */
   now: number
-  /** How many instances no node holds, without those in quarantine. */
+  /** How many instances no node holds, without those in quarantine. Those that still name a dead owner may count as one. */
   free: number
   /** Every living node, this one included, by id. */
   nodes: SeenNode[]

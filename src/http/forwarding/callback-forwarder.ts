@@ -49,14 +49,9 @@ export class CallbackForwarder {
     const asked = clock.monotonic()
     const timeoutMs = Math.min(deadlineOf(request.routeOptions.url ?? ''), since + askForMs - asked)
     if (timeoutMs <= 0) return 'stand_in'
-    // The time of the client itself begins anew when a connection is there, and grows with the body.
-    const late = new AbortController()
-    const cancel = clock.after(timeoutMs, () => {
-      late.abort()
-    })
-    const signal = AbortSignal.any([hungUp, late.signal])
     try {
-      const answer = await peers.forwardCallback(owner, headFor(passage, owner, asked), body, { timeoutMs, signal })
+      const terms = { timeoutMs, signal: hungUp }
+      const answer = await peers.forwardCallback(owner, headFor(passage, owner, asked), body, terms)
       if ('refusal' in answer) {
         owners.forget(instance)
         if (answer.refusal === 'distrusted') request.log.warn({ node: owner.id, instance }, distrusted)
@@ -76,9 +71,7 @@ export class CallbackForwarder {
       owners.forget(instance)
       request.log.warn({ node: owner.id, reason: error.reason, instance }, 'the owner did not answer a callback')
       if (error.outcome === 'unknown') return 'unknown'
-      return error.reason === 'timeout' || late.signal.aborted ? 'stand_in' : 'look_again'
-    } finally {
-      cancel()
+      return error.reason === 'timeout' ? 'stand_in' : 'look_again'
     }
   }
 

@@ -6,7 +6,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BridgeError } from '../../core/errors.ts'
 import type { BodyMemory } from '../body-memory.ts'
 import { CallbackForwarder } from './callback-forwarder.ts'
-import { signedBody } from './forwarded-requests.ts'
 import type { ForwardedRequest } from './forwarded-requests.ts'
 import { OwnerForwarder } from './owner-forwarder.ts'
 import { instanceOf, isCallback, stopAdviceOf } from './owner-routes.ts'
@@ -39,7 +38,10 @@ export class Forwarding {
   async pass(request: FastifyRequest, reply: FastifyReply, payload: Readable): Promise<Readable | 'answered'> {
     const { forwarded, owners, clock } = this.#deps
     const arrived = forwarded.find(request.raw)
-    if (arrived) return this.#receive(request, payload, arrived)
+    if (arrived) {
+      this.#receive(request, arrived)
+      return payload
+    }
     const instance = instanceOf(request)
     if (instance === undefined) return payload
     const since = clock.monotonic() - request.heldMs
@@ -76,12 +78,11 @@ export class Forwarding {
   }
 
   /** The other node has chosen the route by the same path, so a difference means that it runs another version. */
-  #receive(request: FastifyRequest, payload: Readable, { head, bodyHash }: ForwardedRequest): Readable {
+  #receive(request: FastifyRequest, { head }: ForwardedRequest): void {
     const isMeant = request.routeOptions.config.handsOver ?? instanceOf(request) === head.instance
     if (!isMeant) {
       throw new BridgeError('SERVICE_BAD_REQUEST', 'this is no request that one node hands to another')
     }
     request.heldMs += head.waitedMs
-    return signedBody(payload, bodyHash)
   }
 }

@@ -37,11 +37,11 @@ export const distrusted =
 /** `here`: this node serves the request after all. */
 export type PassageEnd = 'here' | 'answered'
 
-/** Aborts also when the answer is complete. */
+/** Aborts when the connection closes before the whole answer has left. */
 export function whenClosed({ raw }: FastifyReply): AbortSignal {
   const closed = new AbortController()
   raw.once('close', () => {
-    closed.abort()
+    if (!raw.writableFinished) closed.abort()
   })
   return closed.signal
 }

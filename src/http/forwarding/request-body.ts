@@ -19,15 +19,31 @@ export async function bodyOf(request: FastifyRequest, reply: FastifyReply, paylo
 async function readBody(request: FastifyRequest, reply: FastifyReply, payload: Readable): Promise<Buffer> {
   if (bodyless.includes(request.method)) return Buffer.alloc(0)
   if (isTooLarge(request)) throw tooLarge(reply)
-  const { bodyLimit } = request.routeOptions
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of payload as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > bodyLimit) throw tooLarge(reply)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, bytes)
+  return (await collect(payload, request.routeOptions.bodyLimit)) ?? Promise.reject(tooLarge(reply))
+}
+
+/** Undefined when there are more bytes; the rest is not kept. By events: an iterator costs more than all else here. */
+function collect(payload: Readable, mostBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const onEarly = () => {
+      reject(new Error('the client hung up before the end of its body'))
+    }
+    payload.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= mostBytes) chunks.push(chunk)
+      else resolve(undefined)
+    })
+    payload.once('end', () => {
+      payload.off('close', onEarly)
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes))
+    })
+    payload.once('error', reject)
+    payload.once('close', onEarly)
+    // It has no more events.
+    if (payload.destroyed) onEarly()
+  })
 }
 
 /** For the route of this node, after the body was read. */

@@ -76,7 +76,9 @@ export async function createFrame(deps: FrameDeps): Promise<HttpApp> {
   })
   addRequestContext(app)
   await addProtection(app, deps)
-  addBodyParser(app)
+  addBodyParser(app, ({ raw }, body) => {
+    deps.forwarding?.forwarded.checkBody(raw, body)
+  })
   refuseOddTexts(app)
   return app
 }
@@ -88,20 +90,20 @@ export function newBodyMemory({ settings, clock }: Pick<FrameDeps, 'settings' | 
 
 async function addProtection(app: HttpApp, deps: FrameDeps): Promise<void> {
   const { settings, gate, access, forwarding } = deps
+  const isForwarded = ({ raw }: FastifyRequest) => forwarding?.forwarded.find(raw) !== undefined
   limitConnections(app.server, settings.maxConnections)
   app.addHook('onSend', (_request, reply, payload, done) => {
     limitReading(reply.raw)
     done(null, payload)
   })
-  addSecurityHeaders(app)
+  addSecurityHeaders(app, isForwarded)
   refuseOnOverload(app, isUnlimited)
   if (settings.rateLimit > 0) {
     await app.register(rateLimit, {
       max: settings.rateLimit,
       timeWindow: 60_000,
       // The node that received a forwarded request has counted it.
-      allowList: (request: FastifyRequest) =>
-        isUnlimited(request) || forwarding?.forwarded.find(request.raw) !== undefined,
+      allowList: (request: FastifyRequest) => isUnlimited(request) || isForwarded(request),
       errorResponseBuilder: () =>
         new BridgeError('SERVICE_RATE_LIMITED', `more than ${settings.rateLimit} requests a minute from this address`),
     })

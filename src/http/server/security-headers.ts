@@ -1,6 +1,7 @@
 // The headers that restrict what browsers do with our pages. They are constant: building them for every request was a
 // visible part of the cost of a callback.
 
+import type { FastifyRequest } from 'fastify'
 import type { HttpApp } from '../http-app.ts'
 
 const headers = {
@@ -22,10 +23,11 @@ const headers = {
  */
 const headersOverTls = { ...headers, 'strict-transport-security': 'max-age=31536000' }
 
-export function addSecurityHeaders(app: HttpApp): void {
+/** `isForwarded`: another node answers the browser and adds them itself. */
+export function addSecurityHeaders(app: HttpApp, isForwarded: (request: FastifyRequest) => boolean): void {
   app.addHook('onRequest', (request, reply, done) => {
     // The service itself has no TLS. X-Forwarded-Proto counts only with SERVICE_TRUST_PROXY.
-    reply.headers(request.protocol === 'https' ? headersOverTls : headers)
+    if (!isForwarded(request)) reply.headers(request.protocol === 'https' ? headersOverTls : headers)
     done()
   })
 }

@@ -1,29 +1,32 @@
-// A point in time that moves while a request makes progress; moving it later costs no timer.
+// A point in time that moves while a request makes progress, unless the time is for all of it. Moving it later costs no timer.
 
 import type { Clock } from '../clock.ts'
 
 export class Deadline {
   readonly #clock: Clock
   readonly #passed: () => void
+  readonly #isTotal: boolean
   #at: number
   #timerAt = Infinity
   #cancel: () => void = () => undefined
 
-  constructor(clock: Clock, ms: number, passed: () => void) {
+  constructor(clock: Clock, ms: number, passed: () => void, isTotal = false) {
     this.#clock = clock
     this.#passed = passed
+    this.#isTotal = isTotal
     this.#at = clock.monotonic() + ms
     this.#arm()
   }
 
   /** Starts again from now. */
   restart(ms: number): void {
+    if (this.#isTotal) return
     this.#at = this.#clock.monotonic() + ms
     if (this.#at < this.#timerAt) this.#arm()
   }
 
   extend(ms: number): void {
-    this.#at += ms
+    if (!this.#isTotal) this.#at += ms
   }
 
   /** Starts again from now, unless the end is nearer already. */

@@ -34,6 +34,8 @@ export type EgressRequest = {
   bodyBytes?: number | undefined
   /** From the last byte of the body to the end of a collected answer, or to the head of a streamed one. */
   timeoutMs: number
+  /** `timeoutMs` is for all of it: the wait for a connection counts, and a large body gets no more. */
+  isTotal?: boolean
   maxResponseBytes?: number
   signal?: AbortSignal | undefined
   /** The origin that the configuration names: it may be private even when the policy forbids that for others. */
@@ -128,6 +130,7 @@ export class Egress {
         clock: this.clock,
         origin,
         timeoutMs: request.timeoutMs,
+        isTotal: request.isTotal ?? false,
         maxResponseBytes: request.maxResponseBytes ?? 8 * megabyte,
         signal: request.signal,
         bodyBytes: isStream ? request.bodyBytes : (body?.length ?? 0),

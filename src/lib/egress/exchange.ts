@@ -30,6 +30,8 @@ type Terms = {
   /** Names the server in errors: scheme and host, never the path, which may hold a secret. */
   origin: string
   timeoutMs: number
+  /** The time does not grow with what has been done. */
+  isTotal: boolean
   maxResponseBytes: number
   signal: AbortSignal | undefined
   /** Bytes of a body whose length is known. */
@@ -61,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   constructor(terms: Terms, callbacks: Callbacks) {
     this.#terms = terms
     this.#callbacks = callbacks
-    this.#deadline = new Deadline(terms.clock, terms.timeoutMs, this.#onLate)
+    this.#deadline = new Deadline(terms.clock, terms.timeoutMs, this.#onLate, terms.isTotal)
     terms.bodyStream?.on('error', this.#onBodyError)
     if (terms.signal?.aborted) this.#onAborted()
     else terms.signal?.addEventListener('abort', this.#onAborted)

@@ -67,6 +67,21 @@ describe('two nodes and one conversation', { skip: withoutPostgres }, () => {
     assert.deepEqual(bed.texts(), ['before', 'stored', 'direct'])
   })
 
+  test('a message that could leave at once waits behind a stored one too', async () => {
+    await using stage = await StandInBed.open()
+    const { bed } = stage
+    // From the third message on, the owner remembers the conversation and reads nothing before it stores a message.
+    for (const id of [4, 5, 6]) assert.equal(wordOf(await bed.post(bed.callback(id, `message ${id}`))), 'sent')
+    assert.equal((await stage.post(bed.callback(7, 'message 7'))).status, 202)
+    await bed.post(bed.callback(8, 'message 8'))
+    await bed.received('message 8')
+    assert.equal(wordOf(await bed.post(bed.callback(9, 'message 9'))), 'sent')
+    assert.deepEqual(
+      bed.texts(),
+      [4, 5, 6, 7, 8, 9].map((id) => `message ${id}`),
+    )
+  })
+
   test('a stored row takes its place between those that already wait', async () => {
     await using stage = await StandInBed.open()
     const { bed } = stage

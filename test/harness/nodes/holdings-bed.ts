@@ -138,7 +138,7 @@ export class HoldingsBed {
         rest: noted('rest', () => this.onRest()),
         leave: noted('leave', () => this.onLeave()),
       },
-      ...{ gate: new Semaphore(4), qrLifetimeMs: 20_000, asksHistory: true, onChange: () => undefined },
+      ...{ gate: new Semaphore(16), qrLifetimeMs: 20_000, asksHistory: true, onChange: () => undefined },
       lifecycle: {
         prepare: ({ name, ownerTag }, event, extras = {}) => ({
           event,

@@ -51,7 +51,7 @@ const storeCalls: Readonly<Record<string, StoreCall>> = {
     kind: 'repeated',
     run: ({ database, outbox }, id) => {
       const unchanged = toStatement(database.query.selectFrom('lease').select('epoch'))
-      return outbox.enqueueIf(unchanged, { ...row(id), isWaiting: true }, callback(id))
+      return outbox.enqueueIf([unchanged], { ...row(id), isWaiting: true }, callback(id))
     },
   },
   'OutboxStore.keepRefused': { kind: 'repeated', run: refused },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { placing } from '../../../src/storage/stores/nodes/assignment-sql.ts'
 import { withoutPostgres } from '../../harness/databases.ts'
 import { joinedAt, NodeStage } from '../harness/node-stage.ts'
 
@@ -106,6 +107,21 @@ describe('assignment store', { skip: withoutPostgres }, () => {
       nodes.map((node) => versions[node]),
       told,
     )
+  })
+
+  test('a placement compares no two instances with each other', async () => {
+    await using stage = await NodeStage.open('a', 'b')
+    const names = Array.from({ length: 1000 }, (_, i) => `i${i}`)
+    await stage.bystander.query(
+      `INSERT INTO assignments (instance, epoch, since) SELECT 'i' || n, n, 1 FROM generate_series(0, 999) n`,
+    )
+    const placements = names.map((instance, i) => ({ instance, node: i % 2 === 0 ? 'a' : 'b' }))
+    const { sql, parameters } = placing(placements, at).compile(stage.database.query)
+    const [found] = await stage.bystander.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, [...parameters])
+    const counts = JSON.stringify(found?.['QUERY PLAN']).matchAll(/"(?:Actual Rows|Rows Removed by [\w ]+)":([\d.]+)/g)
+    const most = Math.max(...[...counts].map(([, count]) => Number(count)))
+    assert.ok(most < 5 * names.length, `a step of the plan looks at ${most} rows`)
+    assert.equal((await stage.assignments.heldBy('a')).length, 500)
   })
 
   test('two changes tell the same nodes in the same order, so that they do not wait for each other', async () => {

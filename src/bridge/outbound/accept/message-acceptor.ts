@@ -13,6 +13,7 @@ import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import { NotHeldError } from '../../../core/nodes/hold.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { ChatLanes } from '../../../lib/queues/chat-lanes.ts'
+import type { Statement } from '../../../storage/engine/statement.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { ImmediateSend } from '../send/immediate-send.ts'
 import type { Accepted, AnswerInTime, Deadline } from './answer-in-time.ts'
@@ -34,6 +35,11 @@ export type OtherNodes = {
   acceptor: Pick<MessageAcceptor, 'send'> | null
   /** Queues what other nodes have stored for the instance: what is accepted after that comes behind it. */
   catchUp(instance: InstanceName): Promise<void>
+  /**
+   * Touches one row while other nodes have stored nothing for the chat, so that no look is needed. Undefined where only a look can
+   * tell: this node itself has messages of the chat, or there is no other node.
+   */
+  noneStored(instance: InstanceName, chatId: ChatId): Statement | undefined
 }
 
 type Deps = {
@@ -54,6 +60,11 @@ type Arrival = { command: SendCommand; age: CallbackAge }
 
 /** Without a `turn` the message may be sent as soon as it is accepted. */
 type Acceptance = Arrival & { deadline: Deadline; turn?: LaterTurn }
+
+type Store<Refusal> = (message: Message, noneStored?: Statement) => Promise<'accepted' | SendAnswer | Refusal>
+
+/** `isConditional`: nothing is stored when a condition does not hold, and the message is then accepted in another way. */
+type Storing<Refusal> = { store: Store<Refusal>; isConditional: boolean }
 
 export class MessageAcceptor implements PerInstance {
   readonly #deps: Deps
@@ -95,15 +106,17 @@ export class MessageAcceptor implements PerInstance {
     const recalled = await contexts.recall(question)
     if (recalled) {
       const { unchanged } = recalled
-      const store = (message: Message) => storage.storeIf(unchanged, message, deadline)
-      const accepted = await this.#acceptAt(route, recalled, acceptance, store)
+      const store: Store<'stale'> = (message, noneStored) =>
+        storage.storeIf(noneStored ? [unchanged, noneStored] : [unchanged], message, deadline)
+      const accepted = await this.#acceptAt(route, recalled, acceptance, { store, isConditional: true })
       if (accepted !== 'stale') return accepted
-      // The person may have another record by now.
+      // The person may have another record by now, or another node has stored a message of the chat.
       question = await contexts.questionOf(route, command)
     }
     const context = await contexts.read(question)
     if (!context) return guards.refuseNoRecipient(route, command)
-    return this.#acceptAt(route, context, acceptance, (message) => storage.store(message, deadline))
+    const store: Store<never> = (message) => storage.store(message, deadline)
+    return this.#acceptAt(route, context, acceptance, { store, isConditional: false })
   }
 
   /** Instances that share a helpdesk inbox may be on different nodes. The owner of the one that answers sends the message. */
@@ -111,13 +124,13 @@ export class MessageAcceptor implements PerInstance {
     route: Route,
     context: SendContext,
     acceptance: Acceptance,
-    store: (message: Message) => Promise<'accepted' | Refusal>,
+    storing: Storing<Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
     const { others } = this.#deps
     const elsewhere = others.acceptorFor(context.sender.name)
     if (elsewhere) return acceptElsewhere(elsewhere, route, acceptance)
     try {
-      return await this.#acceptIn(context, acceptance, store)
+      return await this.#acceptIn(context, acceptance, storing)
     } catch (error) {
       // It has left, and nothing was stored.
       if (!(error instanceof NotHeldError) || !others.acceptor) throw error
@@ -128,7 +141,7 @@ export class MessageAcceptor implements PerInstance {
   async #acceptIn<Refusal>(
     { sender, destination, ref: found, facts, hasUnread, importState }: SendContext,
     { command, age, turn }: Acceptance,
-    store: (message: Message) => Promise<'accepted' | Refusal>,
+    { store, isConditional }: Storing<Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
     const { guards, immediate, answers, rows, others } = this.#deps
     const callback = callbackKey({ sender, destination }, command.messageId)
@@ -143,10 +156,11 @@ export class MessageAcceptor implements PerInstance {
       if (guards.isTooOld(age)) return guards.refuseTooOld(row, callback)
       const refusal = await guards.check(sender, row, callback)
       if (refusal) return refusal
-      await others.catchUp(sender.name)
+      const noneStored = isConditional ? others.noneStored(sender.name, chatId) : undefined
+      if (!noneStored) await others.catchUp(sender.name)
       const prepared = !turn && facts ? await immediate.prepare(row, ref, facts) : undefined
       const { listener, outcome } = answers.listen(row.instance)
-      const stored = await store({ row, key: callback, prepared, listener, turn, destination })
+      const stored = await store({ row, key: callback, prepared, listener, turn, destination }, noneStored)
       if (stored !== 'accepted') return stored
       const { id: queueId, instance, expiresAt } = row
       const taken = { address: facts?.lastAddress ?? ref.jid, hasUnread }

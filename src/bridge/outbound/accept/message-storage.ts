@@ -70,10 +70,14 @@ export class MessageStorage {
     return this.#store<never>(message, deadline, (claim) => this.#deps.outbox.enqueue(row, key, claim))
   }
 
-  /** Stores the message only while `unchanged` holds. */
-  storeIf(unchanged: Statement, message: Message, deadline: Deadline): Promise<'accepted' | SendAnswer | Stale> {
+  /** Stores the message only while each of the conditions touches one row. */
+  storeIf(
+    conditions: readonly Statement[],
+    message: Message,
+    deadline: Deadline,
+  ): Promise<'accepted' | SendAnswer | Stale> {
     const { row, key } = message
-    return this.#store(message, deadline, (claim) => this.#deps.outbox.enqueueIf(unchanged, row, key, claim))
+    return this.#store(message, deadline, (claim) => this.#deps.outbox.enqueueIf(conditions, row, key, claim))
   }
 
   #store<S extends Stale>(

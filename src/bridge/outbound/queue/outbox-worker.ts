@@ -130,6 +130,11 @@ export class OutboxWorker implements PerInstance {
     return acquired
   }
 
+  /** Whether this node has no row of the chat in hand. */
+  isFree(instance: InstanceName, chatId: ChatId): boolean {
+    return this.#queues.isFree(instance, chatId)
+  }
+
   /** Queues the rows that other nodes have stored for an instance of this one. */
   async lookAgain(instance: InstanceName): Promise<void> {
     if (this.#deps.accounts.isHere(instance)) await unlessLost(this.#takeUp(instance))

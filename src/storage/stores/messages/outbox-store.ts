@@ -66,15 +66,16 @@ export class OutboxStore {
     return this.#inTurn(row, () => this.#enqueue(row, key, claim))
   }
 
-  /** Like `enqueue`, in the same commit as a condition. When `unchanged` does not touch one row, nothing is stored. */
+  /** Like `enqueue`, in the same commit as conditions. When one of them does not touch one row, nothing is stored. */
   async enqueueIf(
-    unchanged: Statement,
+    conditions: readonly Statement[],
     row: NewOutboxRow,
     key: SettledKey | null,
     claim?: FirstClaim,
   ): Promise<Enqueued | 'stale'> {
     try {
-      return await this.#inTurn(row, () => this.#enqueue(row, key, claim, { ...unchanged, expect: 1 }))
+      const expected = conditions.map((condition) => ({ ...condition, expect: 1 }))
+      return await this.#inTurn(row, () => this.#enqueue(row, key, claim, ...expected))
     } catch (error) {
       if (!isUnexpected(error)) throw error
       return 'stale'

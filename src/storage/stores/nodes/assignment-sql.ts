@@ -21,14 +21,16 @@ export const newEpoch = sql<number>`nextval('assignment_epoch')`
 
 /** A row that a transaction locked when its owner was buried still names the dead owner. It is free all the same. */
 export const isFree = sql<boolean>`(quarantined_at IS NULL
-  AND (node IS NULL OR node IN (SELECT id FROM nodes WHERE state = 'dead')))`
+  AND (assignments.node IS NULL OR assignments.node IN (SELECT id FROM nodes WHERE state = 'dead')))`
 
-/** The same as a number. Every beat asks for it, so it reads no assignment that a living node holds. */
+/**
+ * How many there are; those that still name a dead owner count as one for each owner. Every beat asks for it, so it reads no
+ * assignment that a living node holds, and is short: PostgreSQL needs longer to plan a beat than to carry it out.
+ */
 export const freeCount = sql<number>`
   (SELECT count(*) FROM assignments WHERE node IS NULL AND quarantined_at IS NULL)
-  + (SELECT count(*) FROM nodes AS dead JOIN assignments ON assignments.node = dead.id
-     WHERE dead.state = 'dead' AND quarantined_at IS NULL
-       AND (SELECT min(instance) FROM assignments AS any_left WHERE any_left.node = dead.id) IS NOT NULL)`
+  + (SELECT count(*) FROM nodes AS dead WHERE state = 'dead'
+     AND (SELECT min(instance) FROM assignments WHERE node = dead.id) IS NOT NULL)`
 
 /** Crashes count together when the next one comes within this time. */
 const crashWindowMs = 600_000
@@ -66,25 +68,28 @@ const wantedBy = (placements: readonly Placement[]) => sql`wanted AS (
 const crashesAfter = (now: number) => sql`
   CASE WHEN abs(assignments.crashed_at - CAST(${now} AS BIGINT)) <= ${crashWindowMs} THEN assignments.crashes + 1 ELSE 1 END`
 
-/** A locked row is left out: it must not hold up the others. */
+/**
+ * A locked row is left out: it must not hold up the others. No part joins `moved`: PostgreSQL expects one row of it, and would
+ * compare thousands of instances with each other.
+ */
 export const placing = (placements: readonly Placement[], now: number) => sql<AssignmentRow>`
   WITH ${wantedBy(placements)}, free AS (
-    SELECT instance, node AS dead, node IN (SELECT id FROM nodes WHERE is_buried = 1) AS is_crashed
-    FROM assignments WHERE instance IN (SELECT instance FROM wanted) AND ${isFree}
-    FOR UPDATE SKIP LOCKED
+    SELECT assignments.instance, assignments.node AS dead, wanted.node AS taker,
+      assignments.node IN (SELECT id FROM nodes WHERE is_buried = 1) AS is_crashed
+    FROM assignments JOIN wanted ON wanted.instance = assignments.instance WHERE ${isFree}
+    FOR UPDATE OF assignments SKIP LOCKED
   ), moved AS (
     UPDATE assignments SET node = takers.id, epoch = ${newEpoch}, since = ${now},
       crashes = CASE WHEN free.is_crashed THEN ${crashesAfter(now)} ELSE assignments.crashes END,
       crashed_at = CASE WHEN free.is_crashed THEN CAST(${now} AS BIGINT) ELSE assignments.crashed_at END
-    FROM free JOIN wanted ON wanted.instance = free.instance JOIN takers ON takers.id = wanted.node
+    FROM free JOIN takers ON takers.id = free.taker
     WHERE assignments.instance = free.instance
-    RETURNING assignments.*
+    RETURNING assignments.*, free.dead, free.is_crashed
   ), ${note(
-    sql`SELECT instance, free.dead, moved.node, CASE WHEN free.is_crashed THEN ${because('death')} ELSE ${because('placed')} END
-      FROM moved JOIN free USING (instance)`,
+    sql`SELECT instance, dead, node, CASE WHEN is_crashed THEN ${because('death')} ELSE ${because('placed')} END FROM moved`,
     now,
   )}, ${tell(sql`SELECT node FROM moved`)}
-  ${changed}`
+  SELECT instance, node, epoch, since, crashes, crashed_at, quarantined_at FROM moved`
 
 /** What a node held goes to the takers, or to no node. Locked rows stay as they are: they are free because their node is dead. */
 export const emptying = (node: NodeId, placements: readonly Placement[], now: number, isCrash: boolean) => sql`

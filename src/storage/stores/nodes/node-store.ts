@@ -111,13 +111,12 @@ function beating({ now }: Database, id: NodeId) {
       (SELECT version FROM node_versions WHERE node = ${id}) AS version,
       cluster.settings, cluster.protocol AS agreed, ${now} AS now,
       (${freeCount}) AS free
-    FROM cluster LEFT JOIN nodes ON nodes.state <> 'dead'
-    ORDER BY nodes.id COLLATE "C"`
+    FROM cluster LEFT JOIN nodes ON nodes.state <> 'dead'`
 }
 
 /** The statement reads the nodes as they were before it: the own row has the beat before, or was buried meanwhile. */
 function seenIn(rows: readonly BeatRow[], own: NodeId): SeenNode[] {
-  return rows.flatMap((row) => {
+  const seen = rows.flatMap((row) => {
     if (row.id === null || (row.id === own && row.mine === null)) return []
     const {
       id,
@@ -133,4 +132,5 @@ function seenIn(rows: readonly BeatRow[], own: NodeId): SeenNode[] {
     const beat = row.id === own && row.mine !== null ? row.mine : row.beat
     return { id, name, address, build, protocol, settingsHash, capacity, state, beat, joinedAt }
   })
+  return seen.sort((one, another) => (one.id < another.id ? -1 : 1))
 }
