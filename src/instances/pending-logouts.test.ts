@@ -54,6 +54,13 @@ class ScriptedStore {
 }
 
 async function setUp(...sessionIds: string[]) {
+  const made = setUpUnstarted(...sessionIds)
+  await made.pending.start()
+  await made.settle()
+  return made
+}
+
+function setUpUnstarted(...sessionIds: string[]) {
   const clock = new ManualClock()
   const network = new ScriptedNetwork()
   const logouts = new ScriptedStore()
@@ -65,15 +72,24 @@ async function setUp(...sessionIds: string[]) {
   const duties = { ...allDuties }
   const shared = { network, logouts, duties, ...holds, clock }
   const pending = new PendingLogouts({ ...shared, random: () => 0, log: logs.log })
-  await pending.start()
   const settle = async () => {
     for (let turn = 0; turn < 5; turn++) await clock.advance(0)
   }
-  await settle()
   return { clock, network, logouts, logs, duties, pending, settle }
 }
 
 describe('a pending logout', () => {
+  test('is told if its instance came before the start, also when it is not served yet', async () => {
+    const { network, logouts, pending, duties, settle } = setUpUnstarted('old', 'of another node')
+    duties.held = () => []
+    logouts.rows = logouts.rows.map((row) => (row.sessionId === 'old' ? row : { ...row, instance: 'b' }))
+    await pending.take('a')
+    assert.equal(pending.has('a'), false)
+    await pending.start()
+    await settle()
+    assert.deepEqual([pending.has('a'), pending.has('b'), network.opened.length], [true, false, 1])
+  })
+
   test('is told right after the login, and then its row and its keys are removed', async () => {
     const { network, logouts, pending, settle } = await setUp('old')
     assert.equal(pending.has('a'), true)

@@ -43,6 +43,8 @@ export class PendingLogouts implements PerInstance {
   readonly #running = new Map<string, Running>()
   /** The sessions of deleted instances, among those that are running. */
   #deleted = new Set<string>()
+  /** The instances that came and have not left. They may come before the start. */
+  readonly #taken = new Set<InstanceName>()
   #isStarted = false
 
   constructor(deps: Deps) {
@@ -61,22 +63,24 @@ export class PendingLogouts implements PerInstance {
   async start(): Promise<void> {
     const { logouts, duties } = this.#deps
     this.#isStarted = true
-    const held = duties.held()
-    if (held === 'all') {
-      this.#goOn(await logouts.list())
+    const all = await logouts.list()
+    if (duties.held() === 'all') {
+      this.#goOn(all)
       return
     }
-    for (const instance of held) await this.take(instance)
+    this.#goOn(all.filter(({ instance }) => this.#taken.has(instance)))
     await this.takeDeleted()
   }
 
   /** An instance that is taken before the start needs no read of its own. */
   async take(instance: InstanceName): Promise<void> {
+    this.#taken.add(instance)
     if (this.#isStarted) this.#goOn(await this.#deps.logouts.listOf(instance))
   }
 
   /** Resolves when no session of the instance is open for a logout. */
   async leave(instance: InstanceName): Promise<void> {
+    this.#taken.delete(instance)
     await this.#end(this.#of(instance).filter(({ logout }) => !this.#deleted.has(logout.sessionId)))
   }
 
