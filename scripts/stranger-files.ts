@@ -75,7 +75,9 @@ const notThrough: Readonly<Record<string, Files>> = {
   'they are about several nodes already': {
     instances: ['held-elsewhere'],
     nodes: [
-      ...['failover', 'hand-over', 'history-checker', 'ratchet-steps', 'relay', 'rounds', 'stage', 'through-stranger'],
+      ...['cells', 'creation-at-a-stopping-node', 'database-clock', 'deleted-instance', 'failover', 'hand-over'],
+      ...['history-checker', 'interrupted', 'lone-callbacks', 'lone-node', 'node-gauges', 'ratchet-steps', 'relay'],
+      ...['replica', 'rounds', 'slow-node', 'stage', 'stopping-node', 'through-stranger', 'upgrade'],
     ],
     service: ['nodes'],
   },
