@@ -54,7 +54,7 @@ export class Routing {
 
   /** For callbacks, which cannot wait until the helpdesk inbox is identified. */
   async destinationOf(route: Route): Promise<Destination | null> {
-    return this.#destination(route, await this.#tenantOf(route.ownerTag))
+    return await this.#destination(route, await this.#tenantOf(route.ownerTag))
   }
 
   /** For everything that is changed at the helpdesk. Rejects with a DownstreamError when the helpdesk cannot be asked. */

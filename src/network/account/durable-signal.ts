@@ -68,7 +68,7 @@ export function durableRepository({ connectionKeys, identities, journal, clock }
       get: async (kind: string, ids: readonly string[]) => {
         // The library reads a prekey only for a first message that has no session yet.
         if (kind === 'pre-key') await journal.beforeNewSession()
-        return connectionKeys.account.getInStep(kind, ids)
+        return await connectionKeys.account.getInStep(kind, ids)
       },
       // Pairs of phone and LID are learnt inside and outside of steps, so they are never part of one.
       set: async (changes: SignalDataSet) => {

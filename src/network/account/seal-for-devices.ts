@@ -26,7 +26,7 @@ export async function sealForDevices(deps: Deps, items: readonly DeviceData[]): 
     const address = stock.jidToSignalProtocolAddress((await resolveLid(stock, jid)) ?? jid)
     addressed.push({ jid, data, address })
   }
-  return connectionKeys.runStep(async () => {
+  return await connectionKeys.runStep(async () => {
     const sealed: (Sealed | undefined)[] = []
     for (let start = 0; start < addressed.length; start += sealedPerTurn) {
       if (start > 0) await eventLoopShare.next()

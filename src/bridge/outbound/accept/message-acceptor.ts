@@ -68,7 +68,7 @@ export class MessageAcceptor implements PerInstance {
       order.skip(route, command)
       return refusal
     }
-    return answers.within(withinMs, (deadline) => {
+    return await answers.within(withinMs, (deadline) => {
       const accept = (turn?: LaterTurn) =>
         this.#accept(route, { ...arrival, deadline, withinMs, ...(turn && { turn }) })
       if (!guards.isTooOld(age)) return order.inTurn(route, command, { ...age, leftMs: withinMs }, accept)
@@ -112,7 +112,7 @@ export class MessageAcceptor implements PerInstance {
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
     const elsewhere = this.#deps.others.acceptorFor(context.sender.name)
-    if (!elsewhere) return this.#acceptIn(context, acceptance, store)
+    if (!elsewhere) return await this.#acceptIn(context, acceptance, store)
     const { turn, ...arrival } = acceptance
     // The owner sends what is stored at once, so the message is stored when its turn comes.
     await turn?.comes
@@ -128,7 +128,7 @@ export class MessageAcceptor implements PerInstance {
     const callback = callbackKey({ sender, destination }, command.messageId)
     // Messages of a chat are accepted one after the other: the order of acceptance is the order of sending, and the
     // spamguard compares each message with the one before it.
-    return this.#deps.lanes.run(sender.name, found.chatId, async (chatId) => {
+    return await this.#deps.lanes.run(sender.name, found.chatId, async (chatId) => {
       const ref = { ...found, chatId }
       const row = rows.rowOf({ sender, destination, ref }, command)
       // First: what is refused for another reason can be sent by Retry.
