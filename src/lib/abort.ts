@@ -1,5 +1,7 @@
 // Waits for a promise or for an abort signal, whichever comes first.
 
+import { settleAfter } from './clock.ts'
+
 /** Settles like `promise`, or rejects with `reason()` (by default the signal's own) as soon as the signal aborts. */
 export function orAbort<T>(promise: Promise<T>, signal: AbortSignal, reason?: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -8,8 +10,9 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal, reason?: ()
     }
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => {
+    const over = () => {
       signal.removeEventListener('abort', abort)
-    })
+    }
+    settleAfter(promise, over, { resolve, reject })
   })
 }

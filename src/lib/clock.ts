@@ -16,18 +16,39 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, work) {
-    let timer: NodeJS.Timeout
-    const arm = (left: number) => {
-      const goOn = () => {
-        arm(left - longestTimerMs)
-      }
-      timer = left <= longestTimerMs ? setTimeout(work, left) : setTimeout(goOn, longestTimerMs)
-    }
-    arm(ms)
+    if (ms > longestTimerMs) return afterLong(ms, work)
+    const timer = setTimeout(work, ms)
     return () => {
       clearTimeout(timer)
     }
   },
+}
+
+function afterLong(ms: number, work: () => void): () => void {
+  let cancel = systemClock.after(longestTimerMs, () => {
+    cancel = systemClock.after(ms - longestTimerMs, work)
+  })
+  return () => {
+    cancel()
+  }
+}
+
+/** Calls `over` when the work has ended, then settles like the work. A `finally` would take three more promises. */
+export function settleAfter<T>(
+  work: Promise<T>,
+  over: () => void,
+  { resolve, reject }: Pick<PromiseWithResolvers<T>, 'resolve' | 'reject'>,
+): void {
+  work.then(
+    (value) => {
+      over()
+      resolve(value)
+    },
+    (error: unknown) => {
+      over()
+      reject(error)
+    },
+  )
 }
 
 /** Resolves after `ms`, or at once when the signal aborts: the caller looks at the signal to tell which. */
@@ -53,7 +74,7 @@ export function withDeadline<T>(clock: Clock, ms: number, work: Promise<T>, late
     const cancel = clock.after(ms, () => {
       reject(late())
     })
-    work.then(resolve, reject).finally(cancel)
+    settleAfter(work, cancel, { resolve, reject })
   })
 }
 
@@ -77,10 +98,9 @@ export function withPausableDeadline<T>(
         cancel = clock.after(ms, fail)
       }
     }
-    work(withoutDeadline)
-      .then(resolve, reject)
-      .finally(() => {
-        cancel()
-      })
+    const over = () => {
+      cancel()
+    }
+    settleAfter(work(withoutDeadline), over, { resolve, reject })
   })
 }

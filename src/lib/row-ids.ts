@@ -1,19 +1,18 @@
 // Creates ids like ULIDs: time in base 36, a counter and random characters. They sort in the order of creation, also across
 // restarts and when the clock goes back.
 
-import { randomBytes } from 'node:crypto'
 import type { Clock } from './clock.ts'
+import { createRandomDigits } from './random-digits.ts'
 
 const timeDigits = 9
 const countDigits = 4
 const endDigits = 6
-const drawnBytes = 768
 const countLimit = 36 ** countDigits
 const idForm = /^[0-9a-z]{13}[0-9a-f]{6}$/
 
 /** The random end tells apart the ids that two processes create at the same time. */
 export function createRowIds(clock: Pick<Clock, 'now'>): () => string {
-  const takeEnd = createEnds()
+  const takeEnd = createRandomDigits(endDigits)
   let time = 0
   let count = 0
   return () => {
@@ -29,15 +28,4 @@ export function createRowIds(clock: Pick<Clock, 'now'>): () => string {
 export function msAfter(id: string): number {
   if (!idForm.test(id)) return 0
   return Number.parseInt(id.slice(0, timeDigits), 36) + 1
-}
-
-/** Draws random bytes for many ids at once: a few bytes cost as much as a thousand. */
-function createEnds(): () => string {
-  let drawn = ''
-  return () => {
-    if (drawn === '') drawn = randomBytes(drawnBytes).toString('hex')
-    const end = drawn.slice(0, endDigits)
-    drawn = drawn.slice(endDigits)
-    return end
-  }
 }

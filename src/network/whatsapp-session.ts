@@ -1,6 +1,5 @@
 // One connection to the network, as the service uses it. Its phases are in connection/session-phase.ts.
 
-import { randomBytes } from 'node:crypto'
 import type { Chat, Person } from '../core/address.ts'
 import type { GroupAdministration } from '../core/group-administration.ts'
 import type { Anchor } from '../core/history/past-events.ts'
@@ -21,6 +20,7 @@ import type { Closing } from '../core/network/closing.ts'
 import type { OutgoingContent } from '../core/network/outgoing-content.ts'
 import type { NoPicture, ProfilePicture } from '../core/realtime.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
+import { createRandomDigits } from '../lib/random-digits.ts'
 import { isLinked, jidOf } from './account/account.ts'
 import {
   closingOf,
@@ -55,6 +55,7 @@ type Deps = ConnectionDeps & {
 
 /** How long the network may stay silent after the socket was opened. */
 const firstFrameTimeoutMs = 20_000
+const newIdDigits = createRandomDigits(18)
 
 export class WhatsappSession implements NetworkSession, FaultOwner {
   readonly #deps: Deps
@@ -112,7 +113,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   newMessageId(): NetworkMessageId {
     // The same form as the library's ids, which are made of a hash of the time and random bytes.
-    return `3EB0${randomBytes(9).toString('hex').toUpperCase()}`
+    return `3EB0${newIdDigits().toUpperCase()}`
   }
 
   async findPerson(phone: string): Promise<Person | null> {

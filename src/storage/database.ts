@@ -9,7 +9,6 @@ import {
   sql,
   SqliteAdapter,
   SqliteIntrospector,
-  SqliteQueryCompiler,
 } from 'kysely'
 import type { Compilable, Dialect, OrderByItemBuilder, RawBuilder } from 'kysely'
 import { withDeadline } from '../lib/clock.ts'
@@ -18,6 +17,7 @@ import type { Log } from '../lib/log.ts'
 import type { DatabaseLocation } from '../core/database-location.ts'
 import { PostgresEngine } from './engine/postgres-engine.ts'
 import type { Schema } from './schema.ts'
+import { SqliteCompiler } from './sqlite-compiler.ts'
 import { SqliteEngine } from './engine/sqlite-engine.ts'
 import { StorageError, toStatement } from './engine/statement.ts'
 import type { Engine, SecretColumns, Statement } from './engine/statement.ts'
@@ -30,7 +30,7 @@ const dialects: Record<EngineName, Dialect> = {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new DummyDriver(),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new SqliteCompiler(),
   },
   postgres: {
     createAdapter: () => new PostgresAdapter(),

@@ -55,8 +55,13 @@ export class InboxIdentities {
    * For callbacks. Asks for 2 s at most, and then uses the key that the place had last: a wrong API token, or a helpdesk that
    * answers slowly, must not keep an agent's message from the customer.
    */
-  async identifyInTime(access: InboxAccess): Promise<Destination> {
-    const key = this.#recall(access) ?? (await this.#askInTime(access))
+  identifyInTime(access: InboxAccess): Promise<Destination> {
+    const key = this.#recall(access)
+    return key === undefined ? this.#identifyInTime(access) : Promise.resolve({ ...access, key })
+  }
+
+  async #identifyInTime(access: InboxAccess): Promise<Destination> {
+    const key = await this.#askInTime(access)
     if (key !== undefined) return { ...access, key }
     return { ...access, key: await this.#deps.store.keyAt(inboxPlace(access)), isUnidentified: true }
   }

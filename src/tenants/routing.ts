@@ -4,7 +4,7 @@ import { accountPlace, inboxPlace } from '../core/downstream.ts'
 import type { Destination, InboxAccess } from '../core/downstream.ts'
 import type { AccountAccess } from '../core/helpdesk/helpdesk-account.ts'
 import type { InboxIdentities } from './inbox-identities.ts'
-import type { TenantCache } from './tenant-cache.ts'
+import type { TenantCache, TenantWithSecrets } from './tenant-cache.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
 
 export type DefaultDestination = {
@@ -16,6 +16,8 @@ export type DefaultDestination = {
 }
 
 type Route = { ownerTag: string; inboxId: number }
+/** Undefined for an instance without a tenant. */
+type OwnTenant = TenantWithSecrets | undefined
 
 export type AccountRoute = {
   account: AccountAccess
@@ -41,23 +43,18 @@ export class Routing {
 
   /** Null while no helpdesk is configured. */
   async accountOf(route: Route): Promise<AccountRoute | null> {
-    const found = await this.#find(route)
+    const found = this.#find(route, await this.#tenantOf(route.ownerTag))
     return found && { ...found, isStandard: isSameAccount(found.account, this.#deps.standard) }
   }
 
   /** Null while no helpdesk or no inbox is configured: received events wait. */
   async accessOf(route: Route): Promise<InboxAccess | null> {
-    const found = await this.#find(route)
-    if (!found) return null
-    const { tenant, instance, standard } = found.inboxes
-    const inboxId = [tenant, instance, standard].find((id) => id > 0)
-    return inboxId === undefined ? null : { ...found.account, inboxId }
+    return this.#access(route, await this.#tenantOf(route.ownerTag))
   }
 
   /** For callbacks, which cannot wait until the helpdesk inbox is identified. */
   async destinationOf(route: Route): Promise<Destination | null> {
-    const access = await this.accessOf(route)
-    return access && this.#deps.identities.identifyInTime(access)
+    return await this.#destination(route, await this.#tenantOf(route.ownerTag))
   }
 
   /** For everything that is changed at the helpdesk. Rejects with a DownstreamError when the helpdesk cannot be asked. */
@@ -71,25 +68,38 @@ export class Routing {
    * are not signed. A callback to an instance that does not exist is signed with the secret of the service.
    */
   async webhookSecretsOf(route: Route | undefined): Promise<string[]> {
-    const destination = route && (await this.destinationOf(route))
-    return this.#withConfigured(route, destination ? await this.#secretsAt(destination) : [])
+    const tenant = await this.#tenantOf(route?.ownerTag ?? '')
+    const destination = route && (await this.#destination(route, tenant))
+    return this.#withConfigured(tenant, destination ? await this.#secretsAt(destination) : [])
   }
 
   /** Those of the tenant and of the service, which are known also before the helpdesk inbox is identified. */
-  configuredSecretsOf(route: Route | undefined): Promise<string[]> {
-    return this.#withConfigured(route, [])
+  async configuredSecretsOf(route: Route | undefined): Promise<string[]> {
+    return this.#withConfigured(await this.#tenantOf(route?.ownerTag ?? ''), [])
   }
 
   /** The secrets of all three, without asking the helpdesk which inbox it has. */
   async storedSecretsOf(route: Route): Promise<string[]> {
-    const access = await this.accessOf(route)
+    const tenant = await this.#tenantOf(route.ownerTag)
+    const access = this.#access(route, tenant)
     const stored = access && (await this.#deps.secrets.find(await this.#deps.identities.lastKeyOf(access)))
-    return this.#withConfigured(route, stored ? [stored] : [])
+    return this.#withConfigured(tenant, stored ? [stored] : [])
   }
 
-  async #find({ ownerTag, inboxId: instance }: Route): Promise<Omit<AccountRoute, 'isStandard'> | null> {
+  #destination(route: Route, tenant: OwnTenant): Promise<Destination> | null {
+    const access = this.#access(route, tenant)
+    return access && this.#deps.identities.identifyInTime(access)
+  }
+
+  #access(route: Route, tenant: OwnTenant): InboxAccess | null {
+    const found = this.#find(route, tenant)
+    if (!found) return null
+    const inboxId = [found.inboxes.tenant, found.inboxes.instance, found.inboxes.standard].find((id) => id > 0)
+    return inboxId === undefined ? null : { ...found.account, inboxId }
+  }
+
+  #find({ inboxId: instance }: Route, tenant: OwnTenant): Omit<AccountRoute, 'isStandard'> | null {
     const { standard } = this.#deps
-    const tenant = await this.#tenantOf(ownerTag)
     const { baseUrl, apiToken, accountId } = tenant ?? standard
     if (baseUrl === null || apiToken === '') return null
     const inboxes = { tenant: tenant?.inboxId ?? 0, instance, standard: standard.inboxId }
@@ -104,13 +114,12 @@ export class Routing {
     return destination.isUnidentified ? secrets.findElsewhere(inboxPlace(destination)) : []
   }
 
-  async #withConfigured(route: Route | undefined, stored: readonly string[]): Promise<string[]> {
-    const tenant = await this.#tenantOf(route?.ownerTag ?? '')
+  #withConfigured(tenant: OwnTenant, stored: readonly string[]): string[] {
     const all = [...stored, tenant?.webhookSecret ?? '', this.#deps.standard.webhookSecret]
     return [...new Set(all)].filter((secret) => secret !== '')
   }
 
-  async #tenantOf(ownerTag: string) {
+  #tenantOf(ownerTag: string): Promise<OwnTenant> | undefined {
     return ownerTag === '' ? undefined : this.#deps.tenants.find(ownerTag)
   }
 }

@@ -131,3 +131,12 @@ test('the rows of a chat, a job or a piece of work are found by the index that i
     }
   }
 })
+
+test('no statement binds a limit on sqlite, which would plan the statement anew at each run', async () => {
+  await using opened = await newDatabase('sqlite')
+  const recorded = await recordStatements(opened.location)
+  const binding = [...recorded].flatMap(([name, statements]) =>
+    statements.filter((statement) => /\blimit \?/i.test(statement)).map((statement) => `${name}: ${statement}`),
+  )
+  assert.deepEqual(binding, [])
+})

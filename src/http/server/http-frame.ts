@@ -117,9 +117,13 @@ async function addProtection(app: HttpApp, deps: FrameDeps): Promise<void> {
   // After the onRequest hooks, so that guessing tokens counts against the rate limit.
   // The body is read after the gate: of a request that is held, memory keeps what Node has read ahead, 64 KB at most.
   app.decorateRequest('heldMs', 0)
-  app.addHook('preParsing', async (request, reply) => {
+  app.addHook('preParsing', (request, reply, payload, done) => {
     authenticate(request, reply)
-    if (!isServedInStandby(request)) await gate.pass(request, reply)
+    const pass = () => {
+      done(null, payload)
+    }
+    if (gate.isOpen || isServedInStandby(request)) pass()
+    else gate.pass(request, reply).then(pass, done)
   })
   if (forwarding) addForwarding(app, forwarding, () => newBodyMemory(deps))
   const bodies = newBodyMemory(deps)

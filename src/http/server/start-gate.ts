@@ -35,6 +35,11 @@ export class StartGate {
     this.#over = AbortSignal.any([deps.begun, this.#closing.signal])
   }
 
+  /** Whether no request has to wait or is refused. */
+  get isOpen(): boolean {
+    return this.#deps.phase() === 'serving'
+  }
+
   /** Resolves when the service serves. Rejects when another process does, or when the request was held for too long. */
   async pass(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { phase, clock } = this.#deps

@@ -146,10 +146,16 @@ function inboxText({ accountId, inboxId }: Pick<CallbackConversation, 'accountId
 
 /** Undefined when the work fails or takes longer than this turn of the event loop. */
 function knownAtOnce<T>(work: Promise<T>): Promise<T | undefined> {
-  const later = new Promise<undefined>((resolve) => {
-    setImmediate(resolve, undefined)
+  return new Promise((resolve) => {
+    const turn = setImmediate(resolve, undefined)
+    const end = (known?: T) => {
+      clearImmediate(turn)
+      resolve(known)
+    }
+    work.then(end, () => {
+      end()
+    })
   })
-  return Promise.race([work.catch(() => undefined), later])
 }
 
 function notSigned(): BridgeError {

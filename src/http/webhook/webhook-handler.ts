@@ -80,7 +80,7 @@ export class WebhookHandler {
       const callback = { command: admission.read(admitted, incoming), sentAt: sentAt(headers) }
       const { route } = admitted
       events.heard(route)
-      return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
+      return await this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
     }
     return withDeadline(clock, answerWithinMs - waitedMs, work(), tooLate)
   }
@@ -94,7 +94,7 @@ export class WebhookHandler {
     if (this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
     switch (command.kind) {
       case 'send':
-        return this.#send(route, { command, sentAt }, leftMs)
+        return await this.#send(route, { command, sentAt }, leftMs)
       case 'changed':
         return this.#change(route, command, leftMs)
       case 'seen':

@@ -114,7 +114,7 @@ export class AccountKeys {
   /** Like get, but sees what the current step has changed. */
   async getInStep(kind: string, ids: readonly string[]): Promise<Record<string, unknown>> {
     const step = this.#step?.writes
-    if (!step || step.size === 0) return this.get(kind, ids)
+    if (!step || step.size === 0) return await this.get(kind, ids)
     const found = await this.get(
       kind,
       ids.filter((id) => !step.has(keyName(kind, id))),

@@ -38,7 +38,7 @@ export class ConnectionKeys {
   }
 
   async runStep<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#open().runStep(() => this.#ifOpen(work))
+    return await this.#open().runStep(() => this.#ifOpen(work))
   }
 
   async runStepUnsynced<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -6,12 +6,12 @@
 
 import type { Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { BoundedMap } from '../../lib/bounded-map.ts'
 import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { KeyChanges } from './account-keys.ts'
 import type { ConnectionKeys } from './connection-keys.ts'
-import { stockRepository } from '../library/library.ts'
+import { answerFromMemory, rememberMisses, resolveLid } from './lid-lookups.ts'
+import { generateSignalPubKey, stockRepository } from '../library/library.ts'
 import type {
   LibraryLogger,
   LidLookup,
@@ -24,6 +24,9 @@ import type {
 import { changedIdentities, personOfSession } from './identity-changes.ts'
 import type { IdentityChanges } from './identity-changes.ts'
 import { senderKeyHoldersKind } from './sender-key-holders.ts'
+import { sealForDevices } from './seal-for-devices.ts'
+import type { DeviceData } from './seal-for-devices.ts'
+import type { OwnIdentity } from './session-seal.ts'
 
 /** The kinds of keys that bypass the library's transaction. */
 const durableKinds = new Set([
@@ -35,13 +38,6 @@ const durableKinds = new Set([
   'device-list',
   'tctoken',
 ])
-
-/** How long a missing LID is remembered. The library asks the server at every load of a session without one. */
-const noLidMs = 60_000
-const pairsKept = 1_000
-const lidMappingMs = 24 * 60 * 60 * 1000
-/** Devices per turn of the event loop. */
-const sealedPerTurn = 8
 
 /** One ciphertext that is opened inside a Signal step. */
 export type Opening = {
@@ -62,7 +58,7 @@ type Deps = { connectionKeys: ConnectionKeys; identities: IdentityChanges; journ
 export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMessage']>>
 export type DurableRepository = SignalRepositoryWithLIDStore & {
   /** Encrypts for many devices in one step and one write. Undefined for a device that has no session. */
-  encryptAll(items: readonly { jid: Jid; data: Uint8Array }[]): Promise<(Sealed | undefined)[]>
+  encryptAll(items: readonly DeviceData[]): Promise<(Sealed | undefined)[]>
 }
 
 export function durableRepository({ connectionKeys, identities, journal, clock }: Deps) {
@@ -72,7 +68,7 @@ export function durableRepository({ connectionKeys, identities, journal, clock }
       get: async (kind: string, ids: readonly string[]) => {
         // The library reads a prekey only for a first message that has no session yet.
         if (kind === 'pre-key') await journal.beforeNewSession()
-        return connectionKeys.account.getInStep(kind, ids)
+        return await connectionKeys.account.getInStep(kind, ids)
       },
       // Pairs of phone and LID are learnt inside and outside of steps, so they are never part of one.
       set: async (changes: SignalDataSet) => {
@@ -85,8 +81,10 @@ export function durableRepository({ connectionKeys, identities, journal, clock }
     }
     const keys = inner as unknown as SignalKeyStoreWithTransaction
     const stock = stockRepository({ creds: auth.creds, keys }, logger, rememberMisses(lookup, clock))
-    boundMappings(stock, clock)
-    return { ...stock, ...inSteps(stock, connectionKeys), ...journalled(stock, connectionKeys, journal) }
+    answerFromMemory(stock, clock)
+    const { registrationId, signedIdentityKey } = auth.creds
+    const own = { publicKey: generateSignalPubKey(signedIdentityKey.public), registrationId }
+    return { ...stock, ...inSteps(stock, connectionKeys, own), ...journalled(stock, connectionKeys, journal) }
   }
 }
 
@@ -110,7 +108,7 @@ function bypassTransaction(outer: SignalKeyStoreWithTransaction, connectionKeys:
 }
 
 /** Everything that changes records runs as a step in the account's lane. Reads go straight to memory. */
-function inSteps(stock: SignalRepositoryWithLIDStore, connectionKeys: ConnectionKeys) {
+function inSteps(stock: SignalRepositoryWithLIDStore, connectionKeys: ConnectionKeys, own: OwnIdentity) {
   const inStep =
     <Args extends unknown[], Result>(step: (...args: Args) => Promise<Result>) =>
     (...args: Args) =>
@@ -122,17 +120,7 @@ function inSteps(stock: SignalRepositoryWithLIDStore, connectionKeys: Connection
       return connectionKeys.runStep(() => step(options))
     }
   return {
-    encryptAll: async (items: readonly { jid: Jid; data: Uint8Array }[]) => {
-      for (const { jid } of items) await resolveLid(stock, jid)
-      return connectionKeys.runStep(async () => {
-        const sealed: (Sealed | undefined)[] = []
-        for (const [index, { jid, data }] of items.entries()) {
-          if (index > 0 && index % sealedPerTurn === 0) await eventLoopShare.next()
-          sealed.push(await stock.encryptMessage({ jid, data }).catch(withoutSession))
-        }
-        return sealed
-      })
-    },
+    encryptAll: (items: readonly DeviceData[]) => sealForDevices({ stock, connectionKeys, own }, items),
     encryptMessage: inStepWithLid((options) => stock.encryptMessage(options)),
     // This is the slowest step, and the first message to a group needs one for every member. A new session is worthless
     // until a message is sealed with it. That seal is stored later and is awaited, so this step need not wait for the disk.
@@ -147,11 +135,6 @@ function inSteps(stock: SignalRepositoryWithLIDStore, connectionKeys: Connection
     deleteSession: inStep((jids) => stock.deleteSession(jids)),
     migrateSession: inStep((from, to) => stock.migrateSession(from, to)),
   } satisfies Partial<DurableRepository>
-}
-
-function withoutSession(error: unknown): undefined {
-  if (error instanceof Error && error.name === 'SessionError') return undefined
-  throw error
 }
 
 /** Hands every decrypted message to the journal, in the same step. */
@@ -172,25 +155,4 @@ function journalled(
     decryptGroupMessage: (options) =>
       open({ ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options) }),
   }
-}
-
-/** To be called before a step, because it may ask the server. */
-function resolveLid({ lidMapping }: SignalRepositoryWithLIDStore, jid: Jid): Promise<string | null> {
-  return lidMapping.getLIDForPN(jid).catch(() => null)
-}
-
-function rememberMisses(lookup: LidLookup, clock: Clock): LidLookup {
-  const withoutLid = new BoundedMap<true>({ clock, max: pairsKept, ttlMs: noLidMs })
-  return async (pns) => {
-    const unknown = pns.filter((pn) => !withoutLid.has(pn))
-    const found = unknown.length > 0 ? await lookup(unknown) : []
-    for (const pn of unknown) if (!found?.some((pair) => pair.pn === pn)) withoutLid.set(pn, true)
-    return found
-  }
-}
-
-/** The library's own memory of pairs is never trimmed and keeps a timer for each pair. */
-function boundMappings(stock: SignalRepositoryWithLIDStore, clock: Clock): void {
-  const mappingCache = new BoundedMap<string>({ clock, max: pairsKept, ttlMs: lidMappingMs })
-  Object.assign(stock.lidMapping, { mappingCache })
 }

@@ -28,3 +28,17 @@ test('of many sessions only the newest are remembered', () => {
   const remembered = all.filter((bytes, n) => decodeKey('session', bytes) === written[n])
   assert.equal(remembered.length, 256)
 })
+
+test('a list of devices, a LID and a token are parsed once, until they are written again', () => {
+  for (const [kind, first, second] of [
+    ['user-devices', { at: 1, devices: [0] }, { at: 2, devices: [0, 3] }],
+    ['lid-mapping', '777001', '777002'],
+    ['tctoken', { token: Buffer.of(1), timestamp: '1' }, { token: Buffer.of(2), timestamp: '2' }],
+  ] as const) {
+    const bytes = encodeKey(kind, first)
+    const value = decodeKey(kind, bytes)
+    assert.deepEqual(value, first)
+    assert.equal(decodeKey(kind, bytes), value)
+    assert.deepEqual(decodeKey(kind, encodeKey(kind, second)), second)
+  }
+})

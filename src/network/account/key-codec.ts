@@ -2,7 +2,7 @@
 
 import { BufferJSON, proto } from '../library/library.ts'
 
-type Codec = { encode(value: unknown): Uint8Array; decode(bytes: Uint8Array): unknown }
+type Codec = { encode: (value: unknown) => Uint8Array; decode: (bytes: Uint8Array) => unknown }
 
 const raw: Codec = {
   encode: (value) => Buffer.from(value as Uint8Array),
@@ -24,9 +24,7 @@ const sessions = new Map<Uint8Array, unknown>()
 const session: Codec = {
   encode: (value) => {
     const bytes = json.encode(value)
-    if (bytes.byteLength <= largestRemembered) sessions.set(bytes, value)
-    const [oldest] = sessions.keys()
-    if (sessions.size > sessionsRemembered && oldest) sessions.delete(oldest)
+    if (bytes.byteLength <= largestRemembered) remember(sessions, sessionsRemembered, bytes, value)
     return bytes
   },
   decode: (bytes) => {
@@ -42,14 +40,40 @@ const jsonWithBytes: Codec = {
   decode: (bytes) => JSON.parse(textOf(bytes), BufferJSON.reviver) as unknown,
 }
 
+// The values that were read last, already parsed, of kinds that neither the library nor the service changes in place. Every
+// message reads those of its recipient.
+const valuesRemembered = 1024
+const values = new Map<Uint8Array, unknown>()
+
+function parsedOnce({ encode, decode }: Codec): Codec {
+  return {
+    encode,
+    decode: (bytes) => {
+      const known = values.get(bytes)
+      if (known !== undefined) return known
+      const value = decode(bytes)
+      remember(values, valuesRemembered, bytes, value)
+      return value
+    },
+  }
+}
+
+/** The oldest entry goes first. */
+function remember(entries: Map<Uint8Array, unknown>, max: number, bytes: Uint8Array, value: unknown): void {
+  entries.set(bytes, value)
+  const [oldest] = entries.keys()
+  if (entries.size > max && oldest) entries.delete(oldest)
+}
+
 const codecs: Record<string, Codec> = {
   'sender-key': raw,
   'identity-key': raw,
   session,
-  'lid-mapping': json,
+  'lid-mapping': parsedOnce(json),
   'device-list': json,
   'sender-key-memory': json,
-  'user-devices': json,
+  'user-devices': parsedOnce(json),
+  tctoken: parsedOnce(jsonWithBytes),
   addressing: json,
   'label-version': json,
   'identity-mark': json,

@@ -23,6 +23,7 @@ export {
   encodeSignedDeviceIdentity,
   encodeWAMessage,
   extractE2ESessionFromRetryReceipt,
+  generateSignalPubKey,
   initAuthCreds,
   isJidGroup,
   jidDecode,
@@ -81,6 +82,12 @@ type SessionCipherMethods = {
 const require = createRequire(import.meta.url)
 export const signalCurve = require('libsignal/src/curve.js') as CurveModule
 export const fastCurve: CurveModule = bridge
+
+type SignalMessage = { encode: (fields: Record<string, unknown>) => { finish(): Uint8Array } }
+export const signalMessages = require('libsignal/src/protobufs.js') as Record<
+  'WhisperMessage' | 'PreKeyWhisperMessage',
+  SignalMessage
+>
 
 const SessionCipher = require('libsignal/src/session_cipher.js') as { prototype: SessionCipherMethods }
 export const sessionCipherMethods = SessionCipher.prototype

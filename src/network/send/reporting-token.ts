@@ -5,7 +5,7 @@
 // it leaves out messages inside messages. Sources of the facts: whatsmeow `reportingtoken.go`, zapo `reporting-token.ts`,
 // whatsapp-rust `reporting_token.rs`.
 
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { jidNormalizedUser, proto } from '../library/library.ts'
 import type { BinaryNode } from '../library/library.ts'
@@ -18,6 +18,7 @@ type Envelope = { id: NetworkMessageId; sender: Jid; chat: Jid }
 
 const version = '2'
 const tokenBytes = 16
+const noSalt = createSecretKey(Buffer.alloc(32))
 
 /** Whether the message was forwarded, and how often. */
 const context = rulesOf([21, 22])
@@ -42,9 +43,14 @@ export function reportingToken(message: proto.IMessage, { id, sender, chat }: En
   const content = reported(proto.Message.encode(message).finish(), rules)
   if (content.length === 0) return []
   const info = `${id}${jidNormalizedUser(sender)}${jidNormalizedUser(chat)}Report Token`
-  const key = Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), info, 32))
-  const token = createHmac('sha256', key).update(content).digest().subarray(0, tokenBytes)
+  const token = createHmac('sha256', keyOf(secret, info)).update(content).digest().subarray(0, tokenBytes)
   return [{ tag: 'reporting', attrs: {}, content: [{ tag: 'reporting_token', attrs: { v: version }, content: token }] }]
+}
+
+/** HKDF (RFC 5869) without a salt, for a key of one block. Node's own function takes several times as long. */
+function keyOf(secret: Uint8Array, info: string): Buffer {
+  const extracted = createHmac('sha256', noSalt).update(secret).digest()
+  return createHmac('sha256', extracted).update(`${info}\u0001`).digest()
 }
 
 /** The fields that count, in the order of their numbers. */

@@ -82,7 +82,7 @@ export class MessageAcceptor implements PerInstance {
       order.skip(route, command)
       return refusal
     }
-    return answers.within(withinMs, (deadline) => {
+    return await answers.within(withinMs, (deadline) => {
       const accept = (turn?: LaterTurn) => this.#accept(route, { ...arrival, deadline, ...(turn && { turn }) })
       if (!guards.isTooOld(age)) return order.inTurn(route, command, { ...age, leftMs: withinMs }, accept)
       order.skip(route, command)
@@ -147,7 +147,7 @@ export class MessageAcceptor implements PerInstance {
     const callback = callbackKey({ sender, destination }, command.messageId)
     // Messages of a chat are accepted one after the other: the order of acceptance is the order of sending, and the
     // spamguard compares each message with the one before it.
-    return this.#deps.lanes.run(sender.name, found.chatId, async (chatId) => {
+    return await this.#deps.lanes.run(sender.name, found.chatId, async (chatId) => {
       const ref = { ...found, chatId }
       const row = rows.rowOf({ sender, destination, ref }, command)
       // First: what is refused for another reason can be sent by Retry.

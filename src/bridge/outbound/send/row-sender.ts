@@ -200,7 +200,7 @@ export class RowSender {
     // When the row was not stored, the session may take its time: this attempt ends at once.
     const sent = stored ? stored.then(() => sending) : sending
     const { traces, clock } = this.#deps
-    return traces.within('network send', { content: content.type }, () =>
+    return await traces.within('network send', { content: content.type }, () =>
       withDeadline(clock, sendDeadlineMs, orAbort(sent, signal, closed), late),
     )
   }

@@ -87,7 +87,7 @@ export class DestinationStore {
   async #moveInBatches(table: (typeof largeTables)[number], from: DestinationKey, to: DestinationKey): Promise<void> {
     const name = sql.table(table)
     const { own, hasTwin } = conditions(table, from, to)
-    const batch = sql`SELECT id FROM ${name} WHERE ${own} AND NOT ${hasTwin} LIMIT ${batchSize}`
+    const batch = sql`SELECT id FROM ${name} WHERE ${own} AND NOT ${hasTwin} LIMIT ${sql.lit(batchSize)}`
     const update = this.#compile(sql`UPDATE ${name} SET destination = ${to} WHERE id IN (${batch})`)
     for (let moved = batchSize; moved === batchSize;) {
       const counts = await this.#database.write(this.#fence(this.#nodeHold()), update)
