@@ -9,7 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
-import type { KeyChanges } from './account-keys.ts'
+import type { BegunStep, KeyChanges } from './account-keys.ts'
 import type { ConnectionKeys } from './connection-keys.ts'
 import { stockRepository } from '../library/library.ts'
 import type {
@@ -63,7 +63,12 @@ export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMes
 export type DurableRepository = SignalRepositoryWithLIDStore & {
   /** Encrypts for many devices in one step and one write. Undefined for a device that has no session. */
   encryptAll(items: readonly { jid: Jid; data: Uint8Array }[]): Promise<(Sealed | undefined)[]>
+  /** Resolves when the message is open in memory. It must be confirmed only when it is durable. The jid is resolved already. */
+  openMessage(options: ToOpen): Promise<BegunStep<unknown>>
+  openGroupMessage(options: ToOpenInGroup): Promise<BegunStep<unknown>>
 }
+type ToOpen = Parameters<SignalRepositoryWithLIDStore['decryptMessage']>[0]
+type ToOpenInGroup = Parameters<SignalRepositoryWithLIDStore['decryptGroupMessage']>[0]
 
 export function durableRepository({ connectionKeys, identities, journal, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
@@ -159,18 +164,26 @@ function journalled(
   stock: SignalRepositoryWithLIDStore,
   connectionKeys: ConnectionKeys,
   journal: OpeningJournal,
-): Pick<SignalRepositoryWithLIDStore, 'decryptMessage' | 'decryptGroupMessage'> {
+): Pick<DurableRepository, 'decryptMessage' | 'decryptGroupMessage' | 'openMessage' | 'openGroupMessage'> {
   const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
     stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(ignoreRejection)
-  const open = (opening: Omit<Opening, 'learnSenderKey'>) =>
-    journal.guard(opening.ciphertext, () => connectionKeys.runStep(() => journal.store({ ...opening, learnSenderKey })))
+  const ofPerson = (options: ToOpen): Opening => {
+    return { ciphertext: options.ciphertext, decrypt: () => stock.decryptMessage(options), learnSenderKey }
+  }
+  const ofGroup = (options: ToOpenInGroup): Opening => {
+    return { ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options), learnSenderKey }
+  }
+  const open = (opening: Opening) =>
+    journal.guard(opening.ciphertext, () => connectionKeys.runStep(() => journal.store(opening)))
+  const begin = (opening: Opening) => connectionKeys.beginStep(() => journal.store(opening))
   return {
     async decryptMessage(options) {
       await resolveLid(stock, options.jid)
-      return open({ ciphertext: options.ciphertext, decrypt: () => stock.decryptMessage(options) })
+      return open(ofPerson(options))
     },
-    decryptGroupMessage: (options) =>
-      open({ ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options) }),
+    decryptGroupMessage: (options) => open(ofGroup(options)),
+    openMessage: (options) => begin(ofPerson(options)),
+    openGroupMessage: (options) => begin(ofGroup(options)),
   }
 }
 

@@ -101,6 +101,11 @@ export class Journal {
     }
   }
 
+  /** To be called when a ciphertext was opened without a guard. */
+  opened(ciphertext: Uint8Array): void {
+    this.#order.done(ciphertext)
+  }
+
   /** Runs inside a Signal step: decrypts, decodes and stores the content with the step. The library gets an empty message. */
   async store({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
     const { entries, isOff } = this.#deps
