@@ -11,7 +11,7 @@ import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { BegunStep, KeyChanges } from './account-keys.ts'
 import type { ConnectionKeys } from './connection-keys.ts'
-import { stockRepository } from '../library/library.ts'
+import { generateSignalPubKey, stockRepository } from '../library/library.ts'
 import type {
   LibraryLogger,
   LidLookup,
@@ -24,6 +24,8 @@ import type {
 import { changedIdentities, personOfSession } from './identity-changes.ts'
 import type { IdentityChanges } from './identity-changes.ts'
 import { senderKeyHoldersKind } from './sender-key-holders.ts'
+import { openWithSession } from './session-open.ts'
+import type { StoredSessions } from './session-open.ts'
 
 /** The kinds of keys that bypass the library's transaction. */
 const durableKinds = new Set([
@@ -91,7 +93,13 @@ export function durableRepository({ connectionKeys, identities, journal, clock }
     const keys = inner as unknown as SignalKeyStoreWithTransaction
     const stock = stockRepository({ creds: auth.creds, keys }, logger, rememberMisses(lookup, clock))
     boundMappings(stock, clock)
-    return { ...stock, ...inSteps(stock, connectionKeys), ...journalled(stock, connectionKeys, journal) }
+    const ownIdentity = generateSignalPubKey(auth.creds.signedIdentityKey.public)
+    const decrypt = (options: ToOpen) => decryptInStep(stock, connectionKeys, { options, ownIdentity, clock })
+    return {
+      ...stock,
+      ...inSteps(stock, connectionKeys),
+      ...journalled({ ...stock, decrypt }, connectionKeys, journal),
+    }
   }
 }
 
@@ -161,14 +169,14 @@ function withoutSession(error: unknown): undefined {
 
 /** Hands every decrypted message to the journal, in the same step. */
 function journalled(
-  stock: SignalRepositoryWithLIDStore,
+  stock: SignalRepositoryWithLIDStore & { decrypt: (options: ToOpen) => Promise<Uint8Array> },
   connectionKeys: ConnectionKeys,
   journal: OpeningJournal,
 ): Pick<DurableRepository, 'decryptMessage' | 'decryptGroupMessage' | 'openMessage' | 'openGroupMessage'> {
   const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
     stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(ignoreRejection)
   const ofPerson = (options: ToOpen): Opening => {
-    return { ciphertext: options.ciphertext, decrypt: () => stock.decryptMessage(options), learnSenderKey }
+    return { ciphertext: options.ciphertext, decrypt: () => stock.decrypt(options), learnSenderKey }
   }
   const ofGroup = (options: ToOpenInGroup): Opening => {
     return { ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options), learnSenderKey }
@@ -185,6 +193,25 @@ function journalled(
     openMessage: (options) => begin(ofPerson(options)),
     openGroupMessage: (options) => begin(ofGroup(options)),
   }
+}
+
+/** Leaves to libsignal what is not the next message of a session. */
+async function decryptInStep(
+  stock: SignalRepositoryWithLIDStore,
+  connectionKeys: ConnectionKeys,
+  { options, ownIdentity, clock }: { options: ToOpen; ownIdentity: Uint8Array; clock: Clock },
+): Promise<Uint8Array> {
+  const { account } = connectionKeys
+  const address = stock.jidToSignalProtocolAddress(options.jid)
+  const { [address]: record } = (await account.getInStep('session', [address])) as Record<string, StoredSessions>
+  if (!record) return stock.decryptMessage(options)
+  const identities = options.type === 'pkmsg' ? await account.getInStep('identity-key', [address]) : {}
+  const theirIdentity = identities[address] as Uint8Array | undefined
+  const context = { theirIdentity, ownIdentity, now: () => clock.now() }
+  const plain = openWithSession(record, options, context)
+  if (!plain) return stock.decryptMessage(options)
+  await connectionKeys.setInStep({ session: { [address]: record } })
+  return plain
 }
 
 /** To be called before a step, because it may ask the server. */

@@ -23,6 +23,7 @@ export {
   encodeSignedDeviceIdentity,
   encodeWAMessage,
   extractE2ESessionFromRetryReceipt,
+  generateSignalPubKey,
   initAuthCreds,
   isJidGroup,
   jidDecode,
@@ -81,6 +82,13 @@ type SessionCipherMethods = {
 const require = createRequire(import.meta.url)
 export const signalCurve = require('libsignal/src/curve.js') as CurveModule
 export const fastCurve: CurveModule = bridge
+
+type WhisperMessage = { ephemeralKey: Uint8Array; counter: number; ciphertext: Uint8Array }
+type PreKeyWhisperMessage = { identityKey: Uint8Array; baseKey: Uint8Array; message: Uint8Array }
+export const signalMessages = require('libsignal/src/protobufs.js') as {
+  WhisperMessage: { decode: (bytes: Uint8Array) => WhisperMessage }
+  PreKeyWhisperMessage: { decode: (bytes: Uint8Array) => PreKeyWhisperMessage }
+}
 
 const SessionCipher = require('libsignal/src/session_cipher.js') as { prototype: SessionCipherMethods }
 export const sessionCipherMethods = SessionCipher.prototype
