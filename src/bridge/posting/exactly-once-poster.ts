@@ -16,7 +16,7 @@
 //
 // The next message of the chat does not wait for step 4. Callers that read the message map wait for `flushed`.
 
-import { DownstreamError } from '../../core/downstream.ts'
+import { DownstreamError, originOf } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { HoldOf } from '../../core/nodes/hold.ts'
 import { backoffMs } from '../../lib/backoff.ts'
@@ -183,8 +183,7 @@ export class ExactlyOncePoster {
   async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted, onTaken } = this.#deps
     const { conversation, helpdesk, destination, message } = job
-    const { origin } = new URL(destination.baseUrl)
-    const where = { destination: destination.key, origin }
+    const where = { destination: destination.key, origin: originOf(destination.baseUrl) }
     const leave = await this.#deps.limits.enter(where, message.files.length > 0, signal, job.isPast)
     const began = clock.monotonic()
     try {
