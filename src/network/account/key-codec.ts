@@ -25,8 +25,9 @@ const session: Codec = {
   encode: (value) => {
     const bytes = json.encode(value)
     if (bytes.byteLength <= largestRemembered) sessions.set(bytes, value)
+    if (sessions.size <= sessionsRemembered) return bytes
     const [oldest] = sessions.keys()
-    if (sessions.size > sessionsRemembered && oldest) sessions.delete(oldest)
+    if (oldest) sessions.delete(oldest)
     return bytes
   },
   decode: (bytes) => {
