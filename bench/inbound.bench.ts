@@ -22,7 +22,7 @@ export function run(): Promise<BenchmarkResult> {
     open,
     block,
     problems: ({ sim }) => sim.ask('problems'),
-    limits: { person: { atMost: 2.5 }, group: { atMost: 0.25 } },
+    limits: { person: { atMost: 1.3 }, group: { atMost: 0.25 } },
   })
 }
 

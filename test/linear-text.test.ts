@@ -9,6 +9,7 @@ import { escapeName } from '../src/bridge/inbound/compose/markdown/escape-all.ts
 import { renderGroupChanges } from '../src/bridge/inbound/compose/group-changes.ts'
 import { mentionsOf } from '../src/bridge/inbound/compose/mentions.ts'
 import { renderAd, renderContent, renderMessage, renderQuote, truncate } from '../src/bridge/inbound/compose/render.ts'
+import { isPlainText } from '../src/bridge/inbound/compose/plain-text.ts'
 import { plainToMarkdown, textToMarkdown } from '../src/bridge/inbound/compose/text-to-markdown.ts'
 import { textsOf } from '../src/bridge/inbound/compose/texts.ts'
 import { readMemberAddress } from '../src/bridge/groups/member-addresses.ts'
@@ -133,6 +134,7 @@ const manyCards = (text: string) => [
 const readers: Record<string, (text: string) => unknown> = {
   // From WhatsApp: texts, captions, quotes, options, cards, names, files.
   'a text': (text) => textToMarkdown(text, (digits) => (digits.startsWith('5') ? '@Ana' : undefined)),
+  'a text that may be plain': (text) => [isPlainText(text), isPlainText(text.slice(0, 250))],
   'a title': plainToMarkdown,
   'a name in a text': escapeName,
   'a line of the log that is shown': maskNumbers,

@@ -21,6 +21,10 @@ import type {
   PostedMessage,
 } from './helpdesk/message.ts'
 import type { DestinationKey } from './ids.ts'
+import { remembered } from '../lib/remembered.ts'
+
+/** Every message needs the place of its helpdesk, and parsing an address is slow. */
+const helpdesksRemembered = 1000
 
 /** How a helpdesk inbox is reached. */
 export type InboxAccess = AccountAccess & { inboxId: number }
@@ -39,13 +43,18 @@ export function inboxPlace({ inboxId, ...account }: Omit<InboxAccess, 'apiToken'
 
 /** Where an account is. */
 export function accountPlace({ baseUrl, accountId }: Omit<AccountAccess, 'apiToken'>): string {
-  return `${new URL(baseUrl).origin}|${accountId}`
+  return `${originOf(baseUrl)}|${accountId}`
 }
 
 /** The place together with the token: a helpdesk inbox may refuse one token and accept another. */
 export function accessKey(access: InboxAccess): string {
-  return `${inboxPlace(access)}|${hash('sha256', access.apiToken).slice(0, 16)}`
+  return `${inboxPlace(access)}|${markOf(access.apiToken)}`
 }
+
+/** The origin of an address. */
+export const originOf = remembered(helpdesksRemembered, (baseUrl) => new URL(baseUrl).origin)
+
+const markOf = remembered(helpdesksRemembered, (token) => hash('sha256', token).slice(0, 16))
 
 export type DownstreamFailure =
   /** The destination takes nothing at all: wrong token, no such inbox, unreachable. */

@@ -1,6 +1,7 @@
 // Makes single calls to one Chatwoot: adds the token, reads JSON, keeps the deadline, and turns every failure into a
 // DownstreamError.
 
+import { originOf } from '../core/downstream.ts'
 import type { Traces } from '../core/trace/traces.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Answer, Egress } from '../lib/egress/egress.ts'
@@ -44,7 +45,7 @@ export class ChatwootCalls {
     this.#deps = deps
     this.#reached = reached
     this.#root = reached.baseUrl.replace(/(?<!\/)\/+$/, '')
-    this.#origin = new URL(reached.baseUrl).origin
+    this.#origin = originOf(reached.baseUrl)
   }
 
   send<T>(call: Call<T>): Promise<T> {

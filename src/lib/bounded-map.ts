@@ -28,8 +28,9 @@ export class BoundedMap<Value> {
     const { clock, max, ttlMs } = this.#options
     this.#entries.delete(key)
     this.#entries.set(key, { value, until: clock.monotonic() + ttlMs })
+    if (this.#entries.size <= max) return
     const [oldest] = this.#entries.keys()
-    if (this.#entries.size > max && oldest !== undefined) this.#entries.delete(oldest)
+    if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
   delete(key: string): boolean {

@@ -39,6 +39,7 @@ import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from './library/library.ts'
 import { ServerQueries } from './queries/server-queries.ts'
+import { DirectMessages } from './receive/direct-messages.ts'
 import { JournalEntries } from './receive/journal-entries.ts'
 import { Journal } from './receive/journal.ts'
 import { learnTimersFromHistory } from './receive/history-timers.ts'
@@ -130,7 +131,11 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     isHeard: (event: string) => isHeard(event, isLeaving),
     isWithheld: (event: string, ...args: unknown[]) => isPassedOver(event, args[0] as BinaryNode),
     onFault: owner.onListenerFault,
-    beforeListeners: (event: string, ...args: unknown[]) => storeFirst(event, args[0] as BinaryNode),
+    beforeListeners: (event: string, ...args: unknown[]): Promise<boolean> | undefined => {
+      const stanza = args[0] as BinaryNode
+      const ready = storeFirst(event, stanza)
+      return event === 'CB:message' ? directMessages.open(stanza, ready) : ready?.then(() => false)
+    },
   }
   const open = () => ({ socket: openSocket(config, hooks), inside: AsyncLocalStorage.snapshot() })
   const { socket, inside } = runIsolated(owner, () =>
@@ -139,6 +144,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
   const names = listenBeside(deps, socket)
+  const directMessages = new DirectMessages({ socket, journal, names, own: () => ownPerson(creds) })
   const labels = new AccountLabels({ ...deps, ...receiving, socket, connectionKeys, gone })
   if (!isLeaving) labels.listen()
   const queries = new ServerQueries({ socket, clock, gone, inside })

@@ -48,7 +48,13 @@ export class InboxIdentities {
 
   /** Rejects with a DownstreamError when the helpdesk cannot be asked. */
   async identify(access: InboxAccess): Promise<Destination> {
-    return { ...access, key: this.#recall(access) ?? (await this.#ask(access).answer) }
+    return this.recall(access) ?? { ...access, key: await this.#ask(access).answer }
+  }
+
+  /** Undefined when the helpdesk must be asked. */
+  recall(access: InboxAccess): Destination | undefined {
+    const key = this.#recall(access)
+    return key === undefined ? undefined : { ...access, key }
   }
 
   /**

@@ -10,6 +10,8 @@ import { orAbort } from '../../lib/abort.ts'
 import type { HeldDestinations } from './held-destinations.ts'
 
 export type Identities = {
+  /** Undefined when the helpdesk must be asked. */
+  recall(access: InboxAccess): Destination | undefined
   /** Rejects with a DownstreamError when the helpdesk cannot be asked. */
   identify(access: InboxAccess): Promise<Destination>
   /** The next `identify` asks the helpdesk again. */
@@ -41,7 +43,7 @@ export class DestinationRouter {
    * held destination, which may take days.
    */
   async waitForTarget(instance: InstanceName, rest: Rest, signal: AbortSignal): Promise<OpenTarget> {
-    const { accessOf, held } = this.#deps
+    const { accessOf, held, identities } = this.#deps
     let hasProbed = false
     for (;;) {
       signal.throwIfAborted()
@@ -50,7 +52,8 @@ export class DestinationRouter {
       if (!access) this.#holdUnconfigured(instance, key)
       let released = held.waitFor(key, instance)
       if (access && !released) {
-        const target = await orAbort(this.#identify(instance, access), signal)
+        const known = identities.recall(access)
+        const target = known ? this.#targetAt(instance, known) : await orAbort(this.#identify(instance, access), signal)
         if (target) return { ...target, hasProbed }
         released = held.waitFor(key, instance)
       }
@@ -93,9 +96,11 @@ export class DestinationRouter {
   }
 
   async #targetOf(instance: InstanceName, access: InboxAccess): Promise<Target> {
-    const { identities, downstream } = this.#deps
-    const destination = await identities.identify(access)
-    return { instance, destination, helpdesk: downstream.helpdesk(destination) }
+    return this.#targetAt(instance, await this.#deps.identities.identify(access))
+  }
+
+  #targetAt(instance: InstanceName, destination: Destination): Target {
+    return { instance, destination, helpdesk: this.#deps.downstream.helpdesk(destination) }
   }
 
   #holdUnconfigured(instance: InstanceName, key: string): void {

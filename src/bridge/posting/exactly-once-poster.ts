@@ -16,7 +16,7 @@
 //
 // The next message of the chat does not wait for step 4. Callers that read the message map wait for `flushed`.
 
-import { DownstreamError } from '../../core/downstream.ts'
+import { DownstreamError, originOf } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import type { HoldOf } from '../../core/nodes/hold.ts'
 import { backoffMs } from '../../lib/backoff.ts'
@@ -80,8 +80,8 @@ const searchPauses = { firstMs: 500, ceilingMs: 4000 }
 
 export class ExactlyOncePoster {
   readonly #deps: Deps
-  /** The commits that are under way after a POST, with their instance. */
-  readonly #completing = new Map<Promise<unknown>, InstanceName>()
+  /** Settles with all commits of an instance that are under way after a POST. */
+  readonly #completing = new Map<InstanceName, Promise<unknown>>()
   /** The last post of each message until it is stored as posted or has failed. */
   readonly #underWay = new Map<string, Promise<unknown>>()
 
@@ -141,8 +141,7 @@ export class ExactlyOncePoster {
 
   /** Resolves when every message of the instance that was posted before is stored as posted. */
   async flushed(instance: InstanceName): Promise<void> {
-    if (this.#completing.size === 0) return
-    await Promise.all([...this.#completing].flatMap(([commit, of]) => (of === instance ? [commit] : [])))
+    await this.#completing.get(instance)
   }
 
   /** The row is parked. Unless a POST may still appear, the next attempt need not search. */
@@ -183,8 +182,7 @@ export class ExactlyOncePoster {
   async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted, onTaken } = this.#deps
     const { conversation, helpdesk, destination, message } = job
-    const { origin } = new URL(destination.baseUrl)
-    const where = { destination: destination.key, origin }
+    const where = { destination: destination.key, origin: originOf(destination.baseUrl) }
     const leave = await this.#deps.limits.enter(where, message.files.length > 0, signal, job.isPast)
     const began = clock.monotonic()
     try {
@@ -251,9 +249,17 @@ export class ExactlyOncePoster {
       onFailure(err)
       await retryUntil({ clock, signal, pauses: storagePauses, onFailure }, store)
     })
-    this.#completing.set(commit, identity.instance)
-    void commit.then(() => this.#completing.delete(commit))
+    this.#noteCompleting(identity.instance, commit)
     return commit
+  }
+
+  #noteCompleting(instance: InstanceName, commit: Promise<void>): void {
+    const before = this.#completing.get(instance)
+    const all = before ? Promise.all([before, commit]) : commit
+    this.#completing.set(instance, all)
+    void all.then(() => {
+      if (this.#completing.get(instance) === all) this.#completing.delete(instance)
+    })
   }
 }
 

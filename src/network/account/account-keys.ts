@@ -31,6 +31,7 @@ type Deps = {
 export type KeyChanges = Record<string, Record<string, unknown> | undefined>
 type Writes = Map<string, SessionKeyWrite>
 type Step = { writes: Writes; additions: StepAddition[] }
+export type BegunStep<Result> = { result: Result; durable: Promise<undefined> | undefined }
 
 /** Storage that works answers sooner. */
 const storageAwayMs = 1000
@@ -101,14 +102,19 @@ export class AccountKeys {
 
   /** Runs one Signal step alone. Resolves when everything that the step changed is on disk. */
   async runStep<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { result, durable } = await this.#lane.run(() => this.#runStep(work))
+    const { result, durable } = await this.beginStep(work)
     await durable
     return result
   }
 
+  /** Resolves when the step is in memory. `durable` resolves when everything that the step changed is on disk. */
+  beginStep<Result>(work: () => Promise<Result>): Promise<BegunStep<Result>> {
+    return this.#lane.run(() => this.#runStep(work))
+  }
+
   /** Does not wait for the disk. Use it only for state that is worthless until a later, awaited write depends on it. */
   async runStepUnsynced<Result>(work: () => Promise<Result>): Promise<Result> {
-    return (await this.#lane.run(() => this.#runStep(work))).result
+    return (await this.beginStep(work)).result
   }
 
   /** Like get, but sees what the current step has changed. */
@@ -159,7 +165,7 @@ export class AccountKeys {
     this.#writer.close()
   }
 
-  async #runStep<Result>(work: () => Promise<Result>) {
+  async #runStep<Result>(work: () => Promise<Result>): Promise<BegunStep<Result>> {
     const step: Step = { writes: new Map(), additions: [] }
     this.#step = step
     try {

@@ -4,7 +4,7 @@
 // running can neither read nor write keys any more.
 
 import { isLinked } from './account.ts'
-import type { AccountKeys, KeyChanges } from './account-keys.ts'
+import type { AccountKeys, BegunStep, KeyChanges } from './account-keys.ts'
 import type { AuthenticationCreds, SignalKeyStore } from '../library/library.ts'
 
 type Deps = { keys: AccountKeys; creds: AuthenticationCreds }
@@ -39,6 +39,10 @@ export class ConnectionKeys {
 
   async runStep<Result>(work: () => Promise<Result>): Promise<Result> {
     return await this.#open().runStep(() => this.#ifOpen(work))
+  }
+
+  async beginStep<Result>(work: () => Promise<Result>): Promise<BegunStep<Result>> {
+    return this.#open().beginStep(() => this.#ifOpen(work))
   }
 
   async runStepUnsynced<Result>(work: () => Promise<Result>): Promise<Result> {

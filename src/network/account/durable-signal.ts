@@ -8,7 +8,7 @@ import type { Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
-import type { KeyChanges } from './account-keys.ts'
+import type { BegunStep, KeyChanges } from './account-keys.ts'
 import type { ConnectionKeys } from './connection-keys.ts'
 import { answerFromMemory, rememberMisses, resolveLid } from './lid-lookups.ts'
 import { generateSignalPubKey, stockRepository } from '../library/library.ts'
@@ -26,6 +26,8 @@ import type { IdentityChanges } from './identity-changes.ts'
 import { senderKeyHoldersKind } from './sender-key-holders.ts'
 import { sealForDevices } from './seal-for-devices.ts'
 import type { DeviceData } from './seal-for-devices.ts'
+import { openWithSession } from './session-open.ts'
+import type { StoredSessions } from './session-open.ts'
 import type { OwnIdentity } from './session-seal.ts'
 
 /** The kinds of keys that bypass the library's transaction. */
@@ -59,7 +61,12 @@ export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMes
 export type DurableRepository = SignalRepositoryWithLIDStore & {
   /** Encrypts for many devices in one step and one write. Undefined for a device that has no session. */
   encryptAll(items: readonly DeviceData[]): Promise<(Sealed | undefined)[]>
+  /** Resolves when the message is open in memory. It must be confirmed only when it is durable. The jid is resolved already. */
+  openMessage(options: ToOpen): Promise<BegunStep<unknown>>
+  openGroupMessage(options: ToOpenInGroup): Promise<BegunStep<unknown>>
 }
+type ToOpen = Parameters<SignalRepositoryWithLIDStore['decryptMessage']>[0]
+type ToOpenInGroup = Parameters<SignalRepositoryWithLIDStore['decryptGroupMessage']>[0]
 
 export function durableRepository({ connectionKeys, identities, journal, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
@@ -84,7 +91,13 @@ export function durableRepository({ connectionKeys, identities, journal, clock }
     answerFromMemory(stock, clock)
     const { registrationId, signedIdentityKey } = auth.creds
     const own = { publicKey: generateSignalPubKey(signedIdentityKey.public), registrationId }
-    return { ...stock, ...inSteps(stock, connectionKeys, own), ...journalled(stock, connectionKeys, journal) }
+    const decrypt = (options: ToOpen) =>
+      decryptInStep(stock, connectionKeys, { options, ownIdentity: own.publicKey, clock })
+    return {
+      ...stock,
+      ...inSteps(stock, connectionKeys, own),
+      ...journalled({ ...stock, decrypt }, connectionKeys, journal),
+    }
   }
 }
 
@@ -139,20 +152,47 @@ function inSteps(stock: SignalRepositoryWithLIDStore, connectionKeys: Connection
 
 /** Hands every decrypted message to the journal, in the same step. */
 function journalled(
-  stock: SignalRepositoryWithLIDStore,
+  stock: SignalRepositoryWithLIDStore & { decrypt: (options: ToOpen) => Promise<Uint8Array> },
   connectionKeys: ConnectionKeys,
   journal: OpeningJournal,
-): Pick<SignalRepositoryWithLIDStore, 'decryptMessage' | 'decryptGroupMessage'> {
+): Pick<DurableRepository, 'decryptMessage' | 'decryptGroupMessage' | 'openMessage' | 'openGroupMessage'> {
   const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
     stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(ignoreRejection)
-  const open = (opening: Omit<Opening, 'learnSenderKey'>) =>
-    journal.guard(opening.ciphertext, () => connectionKeys.runStep(() => journal.store({ ...opening, learnSenderKey })))
+  const ofPerson = (options: ToOpen): Opening => {
+    return { ciphertext: options.ciphertext, decrypt: () => stock.decrypt(options), learnSenderKey }
+  }
+  const ofGroup = (options: ToOpenInGroup): Opening => {
+    return { ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options), learnSenderKey }
+  }
+  const open = (opening: Opening) =>
+    journal.guard(opening.ciphertext, () => connectionKeys.runStep(() => journal.store(opening)))
+  const begin = (opening: Opening) => connectionKeys.beginStep(() => journal.store(opening))
   return {
     async decryptMessage(options) {
       await resolveLid(stock, options.jid)
-      return open({ ciphertext: options.ciphertext, decrypt: () => stock.decryptMessage(options) })
+      return open(ofPerson(options))
     },
-    decryptGroupMessage: (options) =>
-      open({ ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options) }),
+    decryptGroupMessage: (options) => open(ofGroup(options)),
+    openMessage: (options) => begin(ofPerson(options)),
+    openGroupMessage: (options) => begin(ofGroup(options)),
   }
+}
+
+/** Leaves to libsignal what is not the next message of a session. */
+async function decryptInStep(
+  stock: SignalRepositoryWithLIDStore,
+  connectionKeys: ConnectionKeys,
+  { options, ownIdentity, clock }: { options: ToOpen; ownIdentity: Uint8Array; clock: Clock },
+): Promise<Uint8Array> {
+  const { account } = connectionKeys
+  const address = stock.jidToSignalProtocolAddress(options.jid)
+  const { [address]: record } = (await account.getInStep('session', [address])) as Record<string, StoredSessions>
+  if (!record) return stock.decryptMessage(options)
+  const identities = options.type === 'pkmsg' ? await account.getInStep('identity-key', [address]) : {}
+  const theirIdentity = identities[address] as Uint8Array | undefined
+  const context = { theirIdentity, ownIdentity, now: () => clock.now() }
+  const plain = openWithSession(record, options, context)
+  if (!plain) return stock.decryptMessage(options)
+  await connectionKeys.setInStep({ session: { [address]: record } })
+  return plain
 }

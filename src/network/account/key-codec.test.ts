@@ -23,10 +23,10 @@ test('the same bytes read from storage, and large sessions, are parsed', () => {
 })
 
 test('of many sessions only the newest are remembered', () => {
-  const written = Array.from({ length: 300 }, (_, n) => ({ n }))
+  const written = Array.from({ length: 1_100 }, (_, n) => ({ n }))
   const all = written.map((session) => encodeKey('session', session))
   const remembered = all.filter((bytes, n) => decodeKey('session', bytes) === written[n])
-  assert.equal(remembered.length, 256)
+  assert.equal(remembered.length, 1_000)
 })
 
 test('a list of devices, a LID and a token are parsed once, until they are written again', () => {

@@ -16,8 +16,8 @@ const json: Codec = {
 }
 
 // The sessions of all accounts that were used last, already parsed: parsing is slow, and a chat in use needs its session
-// again soon. The library copies the sessions that it is given, so they can be kept.
-const sessionsRemembered = 256
+// again soon. A session that is read is not kept any more, so its reader may change it.
+const sessionsRemembered = 1_000
 const largestRemembered = 16_384
 const sessions = new Map<Uint8Array, unknown>()
 

@@ -18,6 +18,8 @@ type Deps = {
 }
 type Values = Map<string, Uint8Array | null>
 
+const nothing: ReadonlyMap<string, null> = new Map()
+
 export class KeyReader {
   readonly #deps: Deps
   /** For each read under way, the keys that were written since storage was asked. */
@@ -36,6 +38,8 @@ export class KeyReader {
 
   /** The values from the cache, and from storage where the cache does not know. Null for a key that does not exist. */
   async read(kind: string, ids: readonly string[]): Promise<Values> {
+    const remembered = this.#collect(kind, ids, nothing)
+    if (remembered.size === ids.length && !this.#deps.closed.aborted) return remembered
     const loaded: Values = new Map()
     const written = new Set<string>()
     this.#reads.add(written)
@@ -82,7 +86,7 @@ export class KeyReader {
     }
   }
 
-  #collect(kind: string, ids: readonly string[], loaded: Values): Values {
+  #collect(kind: string, ids: readonly string[], loaded: ReadonlyMap<string, Uint8Array | null>): Values {
     const values: Values = new Map()
     for (const id of ids) {
       const cached = this.#deps.cache.get(keyName(kind, id))

@@ -3,9 +3,9 @@
 // A seal advances one chain of the session. Libsignal reads all keys of all chains for that and writes all of them again, and
 // it passes a dozen promises on the way.
 
-import { createCipheriv, createHmac, createSecretKey } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
+import { createCipheriv, createSecretKey } from 'node:crypto'
 import { signalMessages } from '../library/library.ts'
+import { macOf, nextOf } from './message-keys.ts'
 
 type Chain = { chainKey: { counter: number; key?: string }; chainType: number }
 type PendingPreKey = { signedKeyId: number; baseKey: string; preKeyId?: number }
@@ -28,11 +28,7 @@ const sendingChain = 1
 const open = -1
 /** Version 3 as the lowest and as the highest. */
 const versions = Buffer.of(0x33)
-const [forMessage, forChain] = [Buffer.of(1), Buffer.of(2)]
-const noSalt = createSecretKey(Buffer.alloc(32))
-const info = Buffer.from('WhisperMessageKeys')
 const macBytes = 8
-const ivBytes = 16
 
 /**
  * Changes the record: it must be stored before the message leaves. Undefined for a record that libsignal must handle, which is
@@ -43,12 +39,10 @@ export function sealWithSession(record: SessionRecord, data: Uint8Array, own: Ow
   const ephemeral = session?.currentRatchet.ephemeralKeyPair.pubKey ?? ''
   const chain = session?._chains[ephemeral]
   if (!session || chain?.chainType !== sendingChain || chain.chainKey.key === undefined) return undefined
-  const chainKey = createSecretKey(chain.chainKey.key, 'base64')
+  const { keys, chainKey } = nextOf(Buffer.from(chain.chainKey.key, 'base64'))
   const counter = chain.chainKey.counter + 1
-  const { cipherKey, macKey, iv } = deriveKeys(macOf(chainKey, forMessage))
-  chain.chainKey.key = macOf(chainKey, forChain).toString('base64')
-  chain.chainKey.counter = counter
-  const cipher = createCipheriv('aes-256-cbc', cipherKey, iv)
+  chain.chainKey = { counter, key: chainKey.toString('base64') }
+  const cipher = createCipheriv('aes-256-cbc', createSecretKey(keys.cipherKey), keys.iv)
   const body = signalMessages.WhisperMessage.encode({
     ephemeralKey: Buffer.from(ephemeral, 'base64'),
     counter,
@@ -56,7 +50,7 @@ export function sealWithSession(record: SessionRecord, data: Uint8Array, own: Ow
     ciphertext: Buffer.concat([cipher.update(data), cipher.final()]),
   }).finish()
   const theirs = Buffer.from(session.indexInfo.remoteIdentityKey, 'base64')
-  const mac = macOf(macKey, own.publicKey, theirs, versions, body).subarray(0, macBytes)
+  const mac = macOf(keys.macKey, own.publicKey, theirs, versions, body).subarray(0, macBytes)
   const message = Buffer.concat([versions, body, mac])
   const { pendingPreKey } = session
   if (!pendingPreKey) return { type: 'msg', ciphertext: message }
@@ -81,19 +75,4 @@ function withPreKey(message: Uint8Array, pending: PendingPreKey, own: OwnIdentit
     ...(preKeyId && { preKeyId }),
   }).finish()
   return Buffer.concat([versions, encoded])
-}
-
-/** HKDF (RFC 5869) without a salt. */
-function deriveKeys(messageKey: Uint8Array): { cipherKey: KeyObject; macKey: KeyObject; iv: Buffer } {
-  const key = createSecretKey(macOf(noSalt, messageKey))
-  const first = macOf(key, info, Buffer.of(1))
-  const second = macOf(key, first, info, Buffer.of(2))
-  const third = macOf(key, second, info, Buffer.of(3))
-  return { cipherKey: createSecretKey(first), macKey: createSecretKey(second), iv: third.subarray(0, ivBytes) }
-}
-
-function macOf(key: KeyObject, ...parts: readonly Uint8Array[]): Buffer {
-  const hmac = createHmac('sha256', key)
-  for (const part of parts) hmac.update(part)
-  return hmac.digest()
 }

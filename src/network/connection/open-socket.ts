@@ -13,8 +13,11 @@ type Hooks = {
   isWithheld: (event: string, ...args: unknown[]) => boolean
   /** A listener of this event has failed. */
   onFault: (event: string, fault: unknown) => void
-  /** Returns a promise if the library's listeners must wait. If the promise rejects, they never get the event. */
-  beforeListeners: (event: string, ...args: unknown[]) => Promise<void> | undefined
+  /**
+   * Returns a promise if the library's listeners must wait. If the promise rejects, or resolves to true because the event was handled,
+   * they never get the event.
+   */
+  beforeListeners: (event: string, ...args: unknown[]) => Promise<boolean> | undefined
 }
 
 /** The library's listeners are asynchronous functions whose promises the library does not await. */
@@ -34,7 +37,7 @@ function contained(event: string, listener: Listener, { onFault, isWithheld, bef
   const run: Listener = (...args) => {
     if (isWithheld(event, ...args)) return undefined
     const ready = beforeListeners(event, ...args)
-    return ready ? ready.then(() => listener(...args)) : listener(...args)
+    return ready ? ready.then((isHandled) => (isHandled ? undefined : listener(...args))) : listener(...args)
   }
   return (...args) => {
     try {

@@ -35,7 +35,20 @@ export function cleaned<Value extends NetworkEvent | Content>(value: Value): Val
 function clean(value: unknown, key: string): unknown {
   if (typeof value === 'string')
     return key === 'id' ? cleanId(value) : names.has(key) ? cleanName(value) : cleanText(value)
-  if (Array.isArray(value)) return value.map((each) => clean(each, ''))
+  if (Array.isArray(value)) return value.length === 0 ? (value as unknown[]) : value.map((each) => clean(each, ''))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, clean(each, name)]))
+  return cleanFields(value as Record<string, unknown>)
+}
+
+/** Returns a copy only when there is something to clean. */
+function cleanFields(value: Record<string, unknown>): Record<string, unknown> {
+  let copy: Record<string, unknown> | undefined
+  for (const name of Object.keys(value)) {
+    const each = value[name]
+    const kept = clean(each, name)
+    if (kept === each) continue
+    copy ??= { ...value }
+    copy[name] = kept
+  }
+  return copy ?? value
 }

@@ -83,11 +83,14 @@ const require = createRequire(import.meta.url)
 export const signalCurve = require('libsignal/src/curve.js') as CurveModule
 export const fastCurve: CurveModule = bridge
 
-type SignalMessage = { encode: (fields: Record<string, unknown>) => { finish(): Uint8Array } }
-export const signalMessages = require('libsignal/src/protobufs.js') as Record<
-  'WhisperMessage' | 'PreKeyWhisperMessage',
-  SignalMessage
->
+type Encoding = { encode: (fields: Record<string, unknown>) => { finish(): Uint8Array } }
+type Decoding<Fields> = { decode: (bytes: Uint8Array) => Fields }
+type WhisperMessage = { ephemeralKey: Uint8Array; counter: number; ciphertext: Uint8Array }
+type PreKeyWhisperMessage = { identityKey: Uint8Array; baseKey: Uint8Array; message: Uint8Array }
+export const signalMessages = require('libsignal/src/protobufs.js') as {
+  WhisperMessage: Encoding & Decoding<WhisperMessage>
+  PreKeyWhisperMessage: Encoding & Decoding<PreKeyWhisperMessage>
+}
 
 const SessionCipher = require('libsignal/src/session_cipher.js') as { prototype: SessionCipherMethods }
 export const sessionCipherMethods = SessionCipher.prototype

@@ -1,6 +1,6 @@
 // Stores each received message once: its inbox rows, its fingerprint and what the library must still act on.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ToldTimer } from '../../core/chat-timer.ts'
 import type { InstanceName, RowId } from '../../core/ids.ts'
 import type { NetworkEvent } from '../../core/message.ts'
@@ -102,5 +102,5 @@ export class JournalEntries {
 
 /** 22 characters of a hash. */
 export function fingerprintOf(content: Uint8Array | string): string {
-  return createHash('sha256').update(content).digest('base64url').slice(0, 22)
+  return hash('sha256', content, 'base64url').slice(0, 22)
 }

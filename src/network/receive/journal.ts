@@ -7,7 +7,8 @@
 // 1. The library decrypts a message inside a Signal step, which is a transaction over the keys (account/account-keys.ts).
 // 2. Inside that step the journal decodes the content and adds the inbox row to the step.
 // 3. The inbox row and the ratchet step are stored in the same commit: both of them, or neither.
-// 4. The library is handed an empty message. All it does with that is to confirm the message to the network.
+// 4. The library is handed an empty message. All it does with that is to confirm the message to the network. An ordinary message
+//    is not handed to the library: direct-messages.ts confirms it.
 // 5. The library gets it only after the commit, so the network is told only what is stored. The bridge is told as well.
 // 6. The same commit stores a fingerprint of the ciphertext. When the network delivers the message again, the journal finds
 //    the fingerprint: the message is confirmed and otherwise ignored.
@@ -99,6 +100,11 @@ export class Journal {
     } finally {
       this.#order.done(ciphertext)
     }
+  }
+
+  /** To be called when a ciphertext was opened without a guard. */
+  opened(ciphertext: Uint8Array): void {
+    this.#order.done(ciphertext)
   }
 
   /** Runs inside a Signal step: decrypts, decodes and stores the content with the step. The library gets an empty message. */

@@ -53,6 +53,11 @@ export class NameListener {
     }
   }
 
+  /** A person calls themselves this in a message. */
+  heard(id: Jid, notify: string): void {
+    this.#report([{ id, notify }], {}).catch(ignoreRejection)
+  }
+
   /** Reads the address book again if names of it were told and not stored. */
   readMissed(): Promise<void> {
     return this.#notes.readMissed(() => (this.#isFirstSync = true))

@@ -1,6 +1,7 @@
 // Writes the body of a message; a long one in a thread of its own.
 
 import { TextConverter } from '../../../lib/text/text-converter.ts'
+import { isPlainText } from './plain-text.ts'
 import { writeBody } from './write-body.ts'
 import type { Body } from './write-body.ts'
 
@@ -9,8 +10,11 @@ const converter = new TextConverter<Body>({
   thread: new URL('./body-thread.ts', import.meta.url),
 })
 
-export function bodyOf(body: Body): Promise<string> {
-  return converter.convert(body, textLength([body.content, body.ad]))
+export async function bodyOf(body: Body): Promise<string> {
+  const { content, ad } = body
+  // Most messages are, and then all conversions leave the text as it is.
+  if (ad === null && content.type === 'text' && isPlainText(content.text)) return content.text
+  return converter.convert(body, textLength([content, ad]))
 }
 
 /** The characters of all texts in the value. */

@@ -37,6 +37,8 @@ const shownCharacters = 1000
 
 export class EventComposer {
   readonly #deps: Deps
+  /** All settings that count, by those that were chosen for the instance: copying them for each message is slow. */
+  readonly #settings = new WeakMap<object, Composing['settings']>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -44,8 +46,16 @@ export class EventComposer {
 
   async compose(event: GivenEvent): Promise<EventDraft | Skipped> {
     const { limits } = this.#deps
-    const settings = { ...this.#deps.settings, ...this.#deps.settingsOf(event.instance) }
+    const settings = this.#settingsOf(event.instance)
     return this.#compose({ ...event, settings, texts: textsOf[settings.locale], limits })
+  }
+
+  #settingsOf(instance: InstanceName): Composing['settings'] {
+    const { settings, settingsOf } = this.#deps
+    const chosen = settingsOf(instance)
+    const known = this.#settings.get(chosen) ?? { ...settings, ...chosen }
+    this.#settings.set(chosen, known)
+    return known
   }
 
   async #compose(given: Composing): Promise<EventDraft | Skipped> {

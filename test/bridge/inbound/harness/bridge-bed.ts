@@ -236,6 +236,7 @@ export class BridgeBed {
 function probedIdentities(downstream: ScriptedHelpdesk): Identities {
   const forgotten = new Set<string>()
   return {
+    recall: (access) => (forgotten.has((access as Destination).key) ? undefined : (access as Destination)),
     identify: async (access) => {
       const destination = access as Destination
       if (forgotten.has(destination.key)) await downstream.helpdesk(destination).probe()
