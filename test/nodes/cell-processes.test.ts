@@ -92,6 +92,17 @@ describe('the processes of cells', () => {
     assert.deepEqual([code, errors], [7, 'it is broken\n'])
   })
 
+  test('a line with separators is one line, and a line that was cut off does no harm', async () => {
+    await using bed = new CellBed('torn')
+    const failed = assert.rejects(bed.cells.start(), /ended before it was a node/)
+    await waitUntil('the cell is dead', () => bed.logged('a cell is dead').length > 0)
+    await bed.clock.advance(100)
+    await failed
+    assert.equal(bed.logged('two\u2028lines').length, 1)
+    const [{ errors } = {}] = bed.logged('a cell is dead')
+    assert.equal(errors, '{"level":40,"msg":"cut o')
+  })
+
   test('a cell that does not join within a minute is killed', async () => {
     await using bed = new CellBed('stubborn')
     const failed = assert.rejects(bed.cells.start(), /no node after a minute/)

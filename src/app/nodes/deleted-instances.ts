@@ -29,7 +29,13 @@ export class DeletedInstances {
   }
 
   async #take(): Promise<void> {
-    await runAll(this.#parts.map((part) => () => part.takeDeleted()))
+    // Before the work: a deletion meanwhile sets it again.
     this.#isDue = false
+    try {
+      await runAll(this.#parts.map((part) => () => part.takeDeleted()))
+    } catch (error) {
+      this.#isDue = true
+      throw error
+    }
   }
 }

@@ -255,7 +255,7 @@ export class ExactlyOncePoster {
 
   #noteCompleting(instance: InstanceName, commit: Promise<void>): void {
     const before = this.#completing.get(instance)
-    const all = before ? Promise.all([before, commit]) : commit
+    const all = before ? before.then(() => commit) : commit
     this.#completing.set(instance, all)
     void all.then(() => {
       if (this.#completing.get(instance) === all) this.#completing.delete(instance)

@@ -1,5 +1,5 @@
 // Listens for other nodes, on an address of its own that no balancer leads to. Every request is signed; the signature is judged
-// before anything else.
+// before anything else. A request for a cell goes to the cell, which judges it.
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

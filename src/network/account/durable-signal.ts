@@ -61,7 +61,10 @@ export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMes
 export type DurableRepository = SignalRepositoryWithLIDStore & {
   /** Encrypts for many devices in one step and one write. Undefined for a device that has no session. */
   encryptAll(items: readonly DeviceData[]): Promise<(Sealed | undefined)[]>
-  /** Resolves when the message is open in memory. It must be confirmed only when it is durable. The jid is resolved already. */
+  /**
+   * Resolves when the message is open in memory. It must be confirmed only when it is durable. The jid is resolved already. Rejects
+   * if there is no session: the library looks first for one under the other address of the person.
+   */
   openMessage(options: ToOpen): Promise<BegunStep<unknown>>
   openGroupMessage(options: ToOpenInGroup): Promise<BegunStep<unknown>>
 }
@@ -91,8 +94,8 @@ export function durableRepository({ connectionKeys, identities, journal, clock }
     answerFromMemory(stock, clock)
     const { registrationId, signedIdentityKey } = auth.creds
     const own = { publicKey: generateSignalPubKey(signedIdentityKey.public), registrationId }
-    const decrypt = (options: ToOpen) =>
-      decryptInStep(stock, connectionKeys, { options, ownIdentity: own.publicKey, clock })
+    const decrypt = (options: ToOpen, isLeftToLibrary: boolean) =>
+      decryptInStep(stock, connectionKeys, { options, isLeftToLibrary, ownIdentity: own.publicKey, clock })
     return {
       ...stock,
       ...inSteps(stock, connectionKeys, own),
@@ -152,14 +155,16 @@ function inSteps(stock: SignalRepositoryWithLIDStore, connectionKeys: Connection
 
 /** Hands every decrypted message to the journal, in the same step. */
 function journalled(
-  stock: SignalRepositoryWithLIDStore & { decrypt: (options: ToOpen) => Promise<Uint8Array> },
+  stock: SignalRepositoryWithLIDStore & {
+    decrypt: (options: ToOpen, isLeftToLibrary: boolean) => Promise<Uint8Array>
+  },
   connectionKeys: ConnectionKeys,
   journal: OpeningJournal,
 ): Pick<DurableRepository, 'decryptMessage' | 'decryptGroupMessage' | 'openMessage' | 'openGroupMessage'> {
   const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
     stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(ignoreRejection)
-  const ofPerson = (options: ToOpen): Opening => {
-    return { ciphertext: options.ciphertext, decrypt: () => stock.decrypt(options), learnSenderKey }
+  const ofPerson = (options: ToOpen, isLeftToLibrary = false): Opening => {
+    return { ciphertext: options.ciphertext, decrypt: () => stock.decrypt(options, isLeftToLibrary), learnSenderKey }
   }
   const ofGroup = (options: ToOpenInGroup): Opening => {
     return { ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options), learnSenderKey }
@@ -173,20 +178,29 @@ function journalled(
       return open(ofPerson(options))
     },
     decryptGroupMessage: (options) => open(ofGroup(options)),
-    openMessage: (options) => begin(ofPerson(options)),
+    openMessage: (options) => begin(ofPerson(options, true)),
     openGroupMessage: (options) => begin(ofGroup(options)),
   }
+}
+
+type Decryption = {
+  options: ToOpen
+  /** Whether a message without a session fails, so that the library handles it. */
+  isLeftToLibrary: boolean
+  ownIdentity: Uint8Array
+  clock: Clock
 }
 
 /** Leaves to libsignal what is not the next message of a session. */
 async function decryptInStep(
   stock: SignalRepositoryWithLIDStore,
   connectionKeys: ConnectionKeys,
-  { options, ownIdentity, clock }: { options: ToOpen; ownIdentity: Uint8Array; clock: Clock },
+  { options, isLeftToLibrary, ownIdentity, clock }: Decryption,
 ): Promise<Uint8Array> {
   const { account } = connectionKeys
   const address = stock.jidToSignalProtocolAddress(options.jid)
   const { [address]: record } = (await account.getInStep('session', [address])) as Record<string, StoredSessions>
+  if (!record && isLeftToLibrary) throw new Error('there is no session under this address')
   if (!record) return stock.decryptMessage(options)
   const identities = options.type === 'pkmsg' ? await account.getInStep('identity-key', [address]) : {}
   const theirIdentity = identities[address] as Uint8Array | undefined

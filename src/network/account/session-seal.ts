@@ -29,16 +29,19 @@ const open = -1
 /** Version 3 as the lowest and as the highest. */
 const versions = Buffer.of(0x33)
 const macBytes = 8
+/** With the type of the key in front. Libsignal fills up a shorter one. */
+const identityBytes = 33
 
 /**
  * Changes the record: it must be stored before the message leaves. Undefined for a record that libsignal must handle, which is
- * one without an open session, of another version, or with too many sessions; then the record is as before.
+ * one without an open session, of another version, with too many sessions, or with a short identity; then the record is as before.
  */
 export function sealWithSession(record: SessionRecord, data: Uint8Array, own: OwnIdentity): Sealed | undefined {
   const session = openSessionOf(record)
   const ephemeral = session?.currentRatchet.ephemeralKeyPair.pubKey ?? ''
   const chain = session?._chains[ephemeral]
-  if (!session || chain?.chainType !== sendingChain || chain.chainKey.key === undefined) return undefined
+  const theirs = Buffer.from(session?.indexInfo.remoteIdentityKey ?? '', 'base64')
+  if (!session || theirs.length !== identityBytes || chain?.chainType !== sendingChain || chain.chainKey.key === undefined) return undefined
   const { keys, chainKey } = nextOf(Buffer.from(chain.chainKey.key, 'base64'))
   const counter = chain.chainKey.counter + 1
   chain.chainKey = { counter, key: chainKey.toString('base64') }
@@ -49,7 +52,6 @@ export function sealWithSession(record: SessionRecord, data: Uint8Array, own: Ow
     previousCounter: session.currentRatchet.previousCounter,
     ciphertext: Buffer.concat([cipher.update(data), cipher.final()]),
   }).finish()
-  const theirs = Buffer.from(session.indexInfo.remoteIdentityKey, 'base64')
   const mac = macOf(keys.macKey, own.publicKey, theirs, versions, body).subarray(0, macBytes)
   const message = Buffer.concat([versions, body, mac])
   const { pendingPreKey } = session

@@ -43,6 +43,14 @@ export function addressed(envelope: Envelope, chatJid: Jid, participant: Jid | n
   return { envelope: { ...envelope, address: { chat: chatJid, participant } }, chatJid, participant }
 }
 
+/** One name for a chat, whichever device wrote the message and whichever address of a person the stanza has, if it has both. */
+export function chatNameOf({ attrs }: BinaryNode): Jid {
+  const { from = '', recipient } = attrs
+  const person = recipient === undefined ? personOf(from, attrs['sender_pn'], attrs['sender_lid']) : chatOfOwn(attrs)
+  if (!person) return from
+  return person.lid === null ? phoneJid(person.phone ?? '') : lidJid(person.lid)
+}
+
 /** The chat of a message from the owner: the recipient, or the owner's own chat. */
 function chatOfOwn(attrs: Attributes): Person | undefined {
   const { from = '', recipient } = attrs

@@ -39,12 +39,16 @@ type Ordinary = {
 const types: ReadonlySet<string> = new Set(['msg', 'pkmsg', 'skmsg'])
 /** Parts of a stanza that the library acts on, besides the ciphertext. */
 const special: ReadonlySet<string> = new Set(['plaintext', 'unavailable'])
+/** A commit takes the messages of some milliseconds. */
+const mostUnstored = 200
 const plainDomain = /@(?:s\.whatsapp\.net|lid|g\.us)$/
 
 export class DirectMessages {
   readonly #deps: Deps
   /** An account that is offline confirms messages as inactive. */
   #isOnline = false
+  /** The commits of messages that are open in memory only, the oldest first. */
+  readonly #unstored = new Set<Promise<unknown>>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -63,12 +67,13 @@ export class DirectMessages {
   async #open(message: Ordinary, turn: Promise<void> | undefined): Promise<boolean> {
     await turn
     await eventLoopShare.next()
+    await this.#hasRoom()
     const opened = await this.#openInMemory(message).catch(() => undefined)
     if (!opened) return false
     const { journal, names } = this.#deps
     journal.opened(message.ciphertext)
     try {
-      await opened.durable
+      await this.#stored(opened.durable)
     } catch {
       // The keys are closed. The message is not confirmed, so the network will deliver it again.
       return true
@@ -77,6 +82,24 @@ export class DirectMessages {
     const { author, pushName } = message
     if (pushName) names.heard(jidNormalizedUser(author), pushName)
     return true
+  }
+
+  /** While storage is away, only so many messages are opened. The others wait unopened. */
+  async #hasRoom(): Promise<void> {
+    while (this.#unstored.size >= mostUnstored) {
+      const [oldest] = this.#unstored
+      await oldest?.catch(ignoreRejection)
+    }
+  }
+
+  async #stored(durable: Promise<unknown> | undefined): Promise<void> {
+    if (!durable) return
+    this.#unstored.add(durable)
+    try {
+      await durable
+    } finally {
+      this.#unstored.delete(durable)
+    }
   }
 
   /** Undefined when the two addresses of the author are not known as a pair. */

@@ -24,7 +24,7 @@ import type { Opening } from '../account/durable-signal.ts'
 import { decodeEvent, peopleIn } from '../decode/event.ts'
 import { readOpenedMessage } from '../decode/opened-message.ts'
 import type { OpenedMessage } from '../decode/opened-message.ts'
-import { originOf } from '../decode/origin.ts'
+import { chatNameOf, originOf } from '../decode/origin.ts'
 import type { Origin } from '../decode/origin.ts'
 import { resentEvents } from '../decode/resent.ts'
 import type { BinaryNode } from '../library/library.ts'
@@ -86,7 +86,7 @@ export class Journal {
     const isBacklog = isOfBacklog(stanza)
     for (const ciphertext of ciphertexts) this.#stanzas.set(ciphertext, stanza)
     const backlog = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
-    const before = this.#order.expect(stanza.attrs['from'] ?? '', ciphertexts, isBacklog)
+    const before = this.#order.expect(chatNameOf(stanza), ciphertexts, isBacklog)
     return backlog && before ? backlog.then(() => before) : (backlog ?? before)
   }
 

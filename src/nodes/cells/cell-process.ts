@@ -4,7 +4,6 @@
 
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import { finished } from 'node:stream/promises'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -96,18 +95,39 @@ export class CellProcess {
 
   /** The lines of the cell are in the log of this process, with a field that names the cell. */
   #passLinesOn(): void {
-    const { stdout, stderr, pid } = this.#child
-    if (stdout)
-      createInterface({ input: stdout }).on('line', (line) => {
-        if (line.startsWith('{"level":')) passOn(this.#deps.log, `${line.slice(0, -1)},"cell":${pid}}\n`)
-        else this.#noteErrors(`${line}\n`)
-      })
+    const { stdout, stderr } = this.#child
+    let begun = ''
+    // Node's own reader of lines also splits at U+2028 and U+2029, which texts inside of a line may have.
+    stdout?.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (begun + text).split('\n')
+      begun = lines.pop() ?? ''
+      for (const line of lines) this.#passOn(line)
+    })
+    stdout?.on('end', () => {
+      this.#noteErrors(begun)
+    })
     stderr?.on('data', (text: Buffer) => {
       this.#noteErrors(text.toString())
     })
   }
 
+  #passOn(line: string): void {
+    if (isLogLine(line)) passOn(this.#deps.log, `${line.slice(0, -1)},"cell":${this.#child.pid}}\n`)
+    else this.#noteErrors(`${line}\n`)
+  }
+
   #noteErrors(text: string): void {
     this.#errors = (this.#errors + text).slice(-mostErrorText)
+  }
+}
+
+/** The log of this process must not get a line that cannot be read: a cell may die in the middle of one. */
+function isLogLine(line: string): boolean {
+  if (!line.startsWith('{"level":')) return false
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
   }
 }

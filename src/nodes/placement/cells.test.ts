@@ -113,3 +113,15 @@ test('after ten minutes in a cell an instance moves to another node', () => {
     ['c1-0 to a', 'c1-1 to a', 'c1-2 to a'],
   )
 })
+
+test('a node that ends gives suspects away too, and a cell that ends keeps them', () => {
+  const wishes = (giver: typeof node) => {
+    const draining = { ...giver, state: 'draining' as const }
+    return planOf(heldBy({ [giver.id]: 2 }, crashed(2)), { nodes: [draining, seenNode('b'), secondCell] }).wish
+  }
+  assert.deepEqual(
+    wishes(node).map(({ instance, to }) => `${instance} to ${to}`),
+    ['a-0 to b', 'a-1 to b'],
+  )
+  assert.deepEqual(wishes(cell), [])
+})

@@ -8,9 +8,11 @@ import type { Cluster } from './cluster.ts'
 
 export function planLeaving(view: PlacementView, cluster: Cluster, most: number): Move[] {
   const givers = cluster.nodes.filter((node) => node.state === 'draining' || isCell(node))
-  const leaving = givers.flatMap(({ id }) =>
-    candidatesOf(cluster.heldBy(id), view).map(({ instance }) => ({ instance, from: id })),
-  )
+  const leaving = givers.flatMap((node) => {
+    // Only a cell keeps suspects back. A node that ends gives everything away.
+    const candidates = candidatesOf(cluster.heldBy(node.id), { ...view, hasCells: view.hasCells && isCell(node) })
+    return candidates.map(({ instance }) => ({ instance, from: node.id }))
+  })
   return leaving.slice(0, Math.max(0, most)).flatMap(({ instance, from }) => {
     const taker = cluster.emptiest()
     if (taker === undefined) return []

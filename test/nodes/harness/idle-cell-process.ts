@@ -10,6 +10,10 @@ if (hostname === 'broken') {
   process.stderr.write('it is broken\n')
   process.exit(7)
 }
+if (hostname === 'torn') {
+  process.stdout.write(`${JSON.stringify({ level: 40, msg: 'two\u2028lines' })}\n{"level":40,"msg":"cut o`)
+  process.exit(7)
+}
 process.on('parentEnded', () => {
   say('the channel is closed')
   if (hostname !== 'stubborn') process.exit(0)

@@ -68,8 +68,14 @@ export class OutboxWorker implements PerInstance {
   async failRowsOfDeletedInstances(isOnlyProcess: boolean): Promise<void> {
     const { outbox, outcomes } = this.#deps
     if (isOnlyProcess && !this.#mayBeUnfinished) return
-    await unlessLost(outcomes.failAll(await outbox.liveOfDeleted(), instanceDeleted))
+    // Before the work: a deletion meanwhile sets it again.
     this.#mayBeUnfinished = false
+    try {
+      await unlessLost(outcomes.failAll(await outbox.liveOfDeleted(), instanceDeleted))
+    } catch (error) {
+      this.#mayBeUnfinished = true
+      throw error
+    }
   }
 
   /** Queues the stored rows of an instance. They wait until it is connected. */

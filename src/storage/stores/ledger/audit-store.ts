@@ -15,6 +15,8 @@ export type AuditEntry = Required<Omit<AuditRecord, 'action' | 'actor' | 'key'>>
 
 export type AuditFilter = { instance?: InstanceName; ownerTag?: string; limit: number }
 
+/** What the API reads unless asked, and at most. */
+const [usualLimit, mostLimit] = [100, 500]
 const shownColumns = ['id', 'ts', 'actor', 'action', 'instance', 'owner_tag', 'target', 'metadata'] as const
 type ShownColumn = (typeof shownColumns)[number]
 
@@ -31,10 +33,12 @@ export class AuditStore {
 
   /** Newest first. */
   async list({ instance, ownerTag, limit }: AuditFilter): Promise<AuditEntry[]> {
-    let query = this.#database.query.selectFrom('audit').select(shownColumns).orderBy('id', 'desc').limit(limit)
+    // The limit comes from a request. Each number would be a statement of its own, and the engine remembers only some hundreds.
+    const read = limit <= usualLimit ? usualLimit : Math.max(limit, mostLimit)
+    let query = this.#database.query.selectFrom('audit').select(shownColumns).orderBy('id', 'desc').limit(read)
     if (instance !== undefined) query = query.where('instance', '=', instance)
     if (ownerTag !== undefined) query = query.where('owner_tag', '=', ownerTag)
-    return (await this.#database.read(query)).map(toEntry)
+    return (await this.#database.read(query)).slice(0, limit).map(toEntry)
   }
 
   /** The entries of the instance whose key begins with the text, oldest first. The text has no `%`, `_` or backslash. */
