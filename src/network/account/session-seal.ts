@@ -41,7 +41,13 @@ export function sealWithSession(record: SessionRecord, data: Uint8Array, own: Ow
   const ephemeral = session?.currentRatchet.ephemeralKeyPair.pubKey ?? ''
   const chain = session?._chains[ephemeral]
   const theirs = Buffer.from(session?.indexInfo.remoteIdentityKey ?? '', 'base64')
-  if (!session || theirs.length !== identityBytes || chain?.chainType !== sendingChain || chain.chainKey.key === undefined) return undefined
+  if (
+    !session ||
+    theirs.length !== identityBytes ||
+    chain?.chainType !== sendingChain ||
+    chain.chainKey.key === undefined
+  )
+    return undefined
   const { keys, chainKey } = nextOf(Buffer.from(chain.chainKey.key, 'base64'))
   const counter = chain.chainKey.counter + 1
   chain.chainKey = { counter, key: chainKey.toString('base64') }
