@@ -50,7 +50,8 @@ async function createNodes(options: Options, end: AsyncDisposableStack): Promise
   await balancer.listen(port)
   while (processes.length < nodes) {
     const [listen = 0, own = 0] = ports.splice(0, 2)
-    const environment = { ...shared, SERVICE_NODE_LISTEN: `127.0.0.1:${listen}` }
+    // Visitors kill nodes again and again. Cells are for instances that do.
+    const environment = { ...shared, SERVICE_NODE_LISTEN: `127.0.0.1:${listen}`, SERVICE_NODE_CELLS: 'false' }
     processes.push(new BridgeProcess({ port: own, directory, environment, onChange }))
   }
   return new Bridges(`http://127.0.0.1:${port}`, processes)

@@ -20,8 +20,8 @@ import type {
   OutgoingMessage,
   PostedMessage,
 } from './helpdesk/message.ts'
+import { remembered } from '../lib/text/remembered.ts'
 import type { DestinationKey } from './ids.ts'
-import { remembered } from '../lib/remembered.ts'
 
 /** Every message needs the place of its helpdesk, and parsing an address is slow. */
 const helpdesksRemembered = 1000
