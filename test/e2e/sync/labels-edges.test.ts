@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { proto } from '../../../sim/network/library.ts'
 import { LeapingClock } from '../../harness/leaping-clock.ts'
 import { stallStorage } from '../../harness/stalled-storage.ts'
+import { usualEngine } from '../../harness/stranger.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import {
   atHelpdesk,
@@ -124,7 +125,9 @@ test('the helpdesk is away for an hour: it is asked seldom, and the labels of bo
   await bothHave(world, conversation, 'Hot', 'cold')
 })
 
-test('the callback of a change is answered when the change is stored', async () => {
+const withoutStall = usualEngine === 'postgres' && 'on PostgreSQL only the outbox stalls'
+
+test('the callback of a change is answered when the change is stored', { skip: withoutStall }, async () => {
   await using world = await openLabels()
   const conversation = await opened(world)
   await world.helpdesk.settled()
