@@ -80,8 +80,14 @@ test('usage counts what the helpdesk took; the log tells of each message without
   await world.arrived(maria.text(world.phone, 'canary words'))
   await world.arrived(world.phone.text(maria, 'canary answer'))
   await world.drained()
-  const { body } = await world.service.get('/api/usage')
-  assert.equal((body as { rows: { messages_in: number }[] }).rows[0]?.messages_in, 2)
+  let counted: number | undefined
+  const areCounted = async () => {
+    const { body } = await world.service.get('/api/usage')
+    counted = (body as { rows: { messages_in: number }[] }).rows[0]?.messages_in
+    return counted === 2
+  }
+  // A node that does not hold the instance knows some seconds later.
+  await waitUntil('both are counted', areCounted, { instead: () => counted })
   const lines = world.service.logs.withMessage('message from the network handled')
   assert.equal(lines.length, 2)
   const shown = world.service.logs.lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 30).join('')
