@@ -151,7 +151,7 @@ export function createInstanceService({ config, clock }: Base, parts: ServicePar
     messages: {
       undelivered: (instance) => inbound.undelivered(instance),
       notImported: (instance) => history.count(instance),
-      // A new instance of the name would send what is left.
+      // A new instance with this name would send the messages that are left.
       failLeftovers: (instance) => outbound.forget(instance),
       forget: (instance) =>
         runAll([

@@ -85,7 +85,7 @@ describe('a callback whose instance leaves', () => {
     const asked = performance.now()
     const answering = callback(stranger, { 'x-leaves': 'stranger-1' })
     await waitUntil('the callback is held', () => stranger.gateClock.pending > 0)
-    // So the time at the gate is longer than the whole time of the callback, and none of it may be added to that.
+    // The callback waits 3.4 s at the gate. If this time counted twice, no time would be left for the second look.
     await stranger.gateClock.advance(3400)
     stranger.phase = 'serving'
     stranger.begun.abort()

@@ -1,4 +1,4 @@
-// What a deleted instance left in the outbox on PostgreSQL: it fails, and a new instance of the name does not send it.
+// A deleted instance leaves messages in the outbox on PostgreSQL. They fail, and a new instance with the same name does not send them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

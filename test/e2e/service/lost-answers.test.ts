@@ -60,7 +60,7 @@ describe('the answer to a commit is lost', { skip: withoutPostgres, concurrency:
       world.create({ name: 'a', events_webhook_url: subscribers.url('/one') }),
     )
     const { status } = await world.create({ name: 'a', events_webhook_url: subscribers.url('/one') })
-    // The node may have found the instance that it was not told of by then.
+    // The creation was committed and its answer was lost. By now the node may have found the instance by itself.
     assert.ok(status === 201 || status === 200, `answered ${status}`)
     await losing(cutter, 'paired_at', async () => {
       await world.network.account({ phone: owner }).scan(await world.qrText('a'))

@@ -24,8 +24,8 @@ export const isFree = sql<boolean>`(quarantined_at IS NULL
   AND (assignments.node IS NULL OR assignments.node IN (SELECT id FROM nodes WHERE state = 'dead')))`
 
 /**
- * How many there are; those that still name a dead owner count as one for each owner. Every beat asks for it, so it reads no
- * assignment that a living node holds, and is short: PostgreSQL needs longer to plan a beat than to carry it out.
+ * How many there are. All instances of one dead owner count as one. Every beat runs this query, so the query reads no assignment
+ * of a living node. The query is short, because PostgreSQL needs more time to plan a beat than to run it.
  */
 export const freeCount = sql<number>`
   (SELECT count(*) FROM assignments WHERE node IS NULL AND quarantined_at IS NULL)
