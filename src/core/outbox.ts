@@ -125,9 +125,16 @@ export const outboxTransitions = {
   withdraw: {
     from: live,
     to: 'refused',
-    shown: unanswered,
+    shown: { from: ['unsure'], to: ['unsure'] },
     who: 'UndecidedRows',
     meaning: 'The row was stored too late: the helpdesk was already told that the message failed.',
+  },
+  confirm: {
+    from: live,
+    to: 'same',
+    shown: { from: ['unsure'], to: ['sent'] },
+    who: 'ConfirmedRows',
+    meaning: 'Another node answers the callback of the message: the row must not be withdrawn any more.',
   },
   noteAnswer: {
     from: all,

@@ -69,7 +69,10 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
     },
   })
   const outcomes = new RowOutcomes({ outbox, transitions, looks, metrics: outboundMetrics, clock })
-  const undecided = new UndecidedRows({ transitions, looks, clock, log })
+  const undecided = new UndecidedRows({
+    ...{ outbox, transitions, looks, clock, log },
+    queue: (instance) => worker.lookAgain(instance),
+  })
   const guards = { banRisk, pace, restrictions }
   const made = { recipients, composer, direct, outcomes, undecided, metrics: outboundMetrics, ...guards }
   const worker = createWorker(deps, parts, made)

@@ -16,6 +16,7 @@ import { SendGuards } from '../../bridge/outbound/accept/send-guards.ts'
 import { Recipients } from '../../bridge/outbound/send/recipients.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import { DoubtfulCallbacks } from '../../bridge/outbound/stand-in/doubtful-callbacks.ts'
+import { ConfirmedRows } from '../../bridge/outbound/stand-in/confirmed-rows.ts'
 import { OwnerQueue } from '../../bridge/outbound/stand-in/owner-queue.ts'
 import { UnownedOutbox } from '../../bridge/outbound/stand-in/unowned-outbox.ts'
 import { UnownedPeople } from '../../bridge/outbound/stand-in/unowned-people.ts'
@@ -119,13 +120,14 @@ function createAdmission({ roster, clock }: OutboundDeps, { routing, localeOf, c
 }
 
 function createAcceptor(
-  { config, clock, log, traces, onSendStep: onStep }: OutboundDeps,
+  { config, clock, log, traces, tellOwner, onSendStep: onStep }: OutboundDeps,
   { accounts, routes, sending, newId }: Parts,
   { fingerprints, rows, newRows }: Shared,
-  { outbox, contexts: store, recipients, queue }: Made,
+  { outbox, shown, contexts: store, recipients, queue }: Made,
 ): MessageAcceptor {
   const { spamguard, callbackMaxAge: maxAgeMs } = config.outbound
   const { outcomes, looks, pace, metrics } = sending
+  const undecided = new ConfirmedRows({ outbox, shown, tellOwner, clock })
   const contexts = new SendContexts({ store, recipients, routeOf: routes.routeOf })
   return new MessageAcceptor({
     guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
@@ -150,16 +152,6 @@ function createAcceptor(
     },
     lanes: new ChatLanes(),
   })
-}
-
-/**
- * A row that was stored too late for the answer is not withdrawn, because the owner may be sending it. The owner looks what the
- * helpdesk shows of it.
- */
-const undecided = {
-  while: <T>(_: RowId, deciding: () => Promise<T>) => deciding(),
-  withdraw: () => Promise.resolve(false),
-  refuse: () => Promise.resolve(),
 }
 
 function createChanges(

@@ -20,7 +20,11 @@ test('the row of a request that was answered with a failure is taken back before
   let isAway = true
   const withdraw: typeof transitions.withdraw = (...row) =>
     isAway ? Promise.reject(new Error('the database is away')) : transitions.withdraw(...row)
-  const undecided = new UndecidedRows({ transitions: { withdraw }, looks, clock, log: silentLog })
+  const undecided = new UndecidedRows({
+    ...{ outbox, looks, clock, log: silentLog },
+    transitions: { withdraw, unclaim: () => Promise.resolve(false) },
+    queue: () => Promise.resolve(),
+  })
   const answers = new RequestAnswers({ requests, outbox, undecided, fingerprints: new Fingerprints([]), clock })
   const key = answers.keyOf('shop', 'a', 'asked')
   const row = sampleOutboxRow('one', { kind: 'direct', conversationId: null, createdAt: clock.now() })

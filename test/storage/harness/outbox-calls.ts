@@ -172,6 +172,7 @@ const transitionCalls: Readonly<Record<string, StoreCall>> = {
 }
 
 const shownCalls: Readonly<Record<string, StoreCall>> = {
+  'ShownStore.confirm': { kind: 'repeated', given: pending, run: ({ shown }, id) => shown.confirm('shop', id, 2000) },
   'ShownStore.noteAnswers': { kind: 'repeated', given: pending, run: ({ shown }, id) => shown.noteAnswers([id]) },
   'ShownStore.noteFailure': {
     kind: 'repeated',

@@ -31,7 +31,7 @@ import type { UndecidedRows } from './undecided-rows.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'enqueue' | 'enqueueIf' | 'keepRefused' | 'settledBy'>
-  undecided: Pick<UndecidedRows, 'while' | 'withdraw' | 'refuse'>
+  undecided: Pick<UndecidedRows, 'while' | 'reopen' | 'refuse'>
   worker: Pick<OutboxWorker, 'startPrepared' | 'submit'>
   looks: Pick<PlannedLooks, 'after'>
   pace: Pick<Pace, 'limitOf'>
@@ -141,10 +141,10 @@ export class MessageStorage {
     if (stored === 'full') return this.#keepFull(row)
     if (stored === 'duplicate') {
       const settled = key && (await outbox.settledBy(key))
-      if (settled && (await undecided.withdraw(settled.id))) return this.#commit(message, deadline, enqueue)
       if (settled && this.#isDoubtful(message, settled)) {
         return { kind: 'undeliverable', code: 'no_recipient', reason: noRecipient(message.destination) }
       }
+      if (settled && (await undecided.reopen(settled))) return this.#commit(message, deadline, enqueue)
       return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
     }
     if (stored !== 'accepted') return stored

@@ -1,21 +1,33 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NotHeldError } from '../../../core/nodes/hold.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
+import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import { silentLog } from '../../../../test/harness/logs.ts'
 import { ManualClock } from '../../../../test/harness/manual-clock.ts'
 import { UndecidedRows } from './undecided-rows.ts'
 
-/** The database: `true` has the row and takes it back, `false` has no such row, an error is trouble. */
-function setUp(...answers: (boolean | Error)[]) {
+type Answer = boolean | Error | Pick<OutboxRow, 'status' | 'shown' | 'reason'>
+
+/** The database: `true` has the row and takes it back, `false` has no such row, a row is kept, an error is trouble. */
+function setUp(...answers: Answer[]) {
   const clock = new ManualClock()
   const asked: string[] = []
-  const withdraw = (_instance: string, id: string) => {
-    asked.push(id)
-    const answer = answers.shift() ?? false
-    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
+  const done: string[] = []
+  let found: Answer = false
+  const transitions = {
+    withdraw: (_instance: string, id: string) => {
+      asked.push(id)
+      found = answers.shift() ?? false
+      return found instanceof Error ? Promise.reject(found) : Promise.resolve(found === true)
+    },
+    unclaim: (_instance: string, id: string) => Promise.resolve(done.push(`unclaim ${id}`) > 0),
   }
+  const find = () => Promise.resolve(typeof found === 'object' ? (found as OutboxRow) : undefined)
   const looks = { after: <T>(_: string, commit: (lookAt: number) => Promise<T>) => commit(clock.now()) }
-  return { clock, asked, undecided: new UndecidedRows({ transitions: { withdraw }, looks, clock, log: silentLog }) }
+  const queue = (instance: string) => Promise.resolve(void done.push(`queue ${instance}`))
+  const undecided = new UndecidedRows({ outbox: { find }, transitions, looks, queue, clock, log: silentLog })
+  return { clock, asked, done, undecided }
 }
 
 test('a row is open while it is decided on', async () => {
@@ -69,8 +81,37 @@ test('the row of an instance that another node holds is tried for a minute, and 
 test('a repeat of what was refused takes it back first; one of what was accepted does not', async () => {
   const { undecided, asked } = setUp(new Error('away'), true)
   await undecided.refuse({ id: 'x', instance: 'shop' })
-  assert.equal(await undecided.withdraw('x'), true)
-  assert.equal(await undecided.withdraw('x'), false)
-  assert.equal(await undecided.withdraw('y'), false)
+  assert.equal(await undecided.reopen({ id: 'x' }), true)
+  assert.equal(await undecided.reopen({ id: 'x' }), false)
+  assert.equal(await undecided.reopen({ id: 'y' }), false)
   assert.deepEqual(asked, ['x', 'x'])
+})
+
+test('a row that another node has confirmed is queued at the next try, and claimed anew', async () => {
+  const confirmed = { status: 'pending', shown: 'sent', reason: null } as const
+  const { undecided, done } = setUp(new Error('away'), confirmed, { ...confirmed, status: 'sending' }, confirmed)
+  await undecided.refuse({ id: 'x', instance: 'shop' })
+  assert.deepEqual([undecided.has('x'), done], [true, []])
+  await undecided.run()
+  assert.deepEqual([undecided.has('x'), done], [false, ['queue shop']])
+  await undecided.refuse({ id: 'y', instance: 'shop' })
+  assert.deepEqual([undecided.has('y'), done], [false, ['queue shop', 'unclaim y', 'queue shop']])
+})
+
+test('a confirmed row is queued when its callback comes again, and does not open its callback', async () => {
+  const { undecided, done } = setUp(new Error('away'), { status: 'pending', shown: 'sent', reason: null })
+  await undecided.refuse({ id: 'x', instance: 'shop' })
+  assert.equal(await undecided.reopen({ id: 'x' }), false)
+  assert.deepEqual([undecided.has('x'), done], [false, ['queue shop']])
+})
+
+test('a row that becomes visible after the try, or was taken back without an answer, is not sent', async () => {
+  const visible = { status: 'pending', shown: 'unsure', reason: null } as const
+  const takenBack = { status: 'refused', shown: 'unsure', reason: writeReason('storedTooLate') } as const
+  const { undecided, done } = setUp(visible, takenBack)
+  await undecided.refuse({ id: 'x', instance: 'shop' })
+  assert.ok(undecided.has('x'))
+  await undecided.run()
+  assert.ok(!undecided.has('x'))
+  assert.deepEqual(done, [])
 })

@@ -1,18 +1,23 @@
 // Rows between being stored and being answered. When the helpdesk is told that a message was refused, its row must not be
-// sent, even if the database stored it after all. Such a row is withdrawn as soon as the database allows it.
+// sent, even if the database stored it after all. Such a row is withdrawn as soon as the database allows it. Another node that
+// got the callback may have accepted it meanwhile: then the row is sent.
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
 import { NotHeldError } from '../../../core/nodes/hold.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { NewOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { PlannedLooks } from '../queue/planned-looks.ts'
 
 type Deps = {
-  transitions: Pick<OutboxTransitions, 'withdraw'>
+  outbox: Pick<OutboxStore, 'find'>
+  transitions: Pick<OutboxTransitions, 'withdraw' | 'unclaim'>
   looks: Pick<PlannedLooks, 'after'>
+  /** The instance has a row that will be sent after all. */
+  queue: (instance: InstanceName) => Promise<void>
   clock: Clock
   log: Log
 }
@@ -55,12 +60,13 @@ export class UndecidedRows {
   }
 
   /** True when the row was refused and is withdrawn: its callback may be accepted again. */
-  async withdraw(id: RowId): Promise<boolean> {
+  async reopen({ id }: Pick<RefusedRow, 'id'>): Promise<boolean> {
     const refused = this.#refused.get(id)
     if (!refused) return false
-    await this.#withdraw({ id, instance: refused.instance })
+    const end = await this.#end({ id, instance: refused.instance })
     this.#refused.delete(id)
-    return true
+    if (end === 'kept') await this.#deps.queue(refused.instance)
+    return end !== 'kept'
   }
 
   /** Tries again to withdraw refused rows. */
@@ -74,10 +80,11 @@ export class UndecidedRows {
   }
 
   async #tryWithdraw(row: RefusedRow): Promise<void> {
-    const { id } = row
+    const { id, instance } = row
     try {
-      const isWithdrawn = await this.#withdraw(row)
-      if (isWithdrawn || this.#isOver(id)) this.#refused.delete(id)
+      const end = await this.#end(row)
+      if (end !== 'not stored' || this.#isOver(id)) this.#refused.delete(id)
+      if (end === 'kept') await this.#deps.queue(instance)
     } catch (err) {
       // The process may get the instance back. After that time the row is left to the holder of the instance.
       if (err instanceof NotHeldError && this.#isOver(id)) this.#refused.delete(id)
@@ -89,8 +96,26 @@ export class UndecidedRows {
     return this.#deps.clock.monotonic() >= (this.#refused.get(id)?.until ?? 0)
   }
 
-  #withdraw({ id, instance }: RefusedRow): Promise<boolean> {
-    const { transitions, looks } = this.#deps
-    return looks.after(id, (lookAt) => transitions.withdraw(instance, id, lateReason, lookAt))
+  /** Withdraws the row. It is kept when another node has answered its callback. */
+  async #end({ id, instance }: RefusedRow): Promise<'withdrawn' | 'kept' | 'not stored'> {
+    const { outbox, transitions, looks } = this.#deps
+    const withdraw = (lookAt: number) => transitions.withdraw(instance, id, lateReason, lookAt)
+    if (await looks.after(id, withdraw)) return 'withdrawn'
+    const row = await outbox.find(id)
+    if (!row || isUnanswered(row)) return 'not stored'
+    if (isWithdrawn(row)) return 'withdrawn'
+    // Its frame was not sent: the message was refused before.
+    if (row.status === 'sending') await transitions.unclaim(instance, id)
+    return 'kept'
   }
+}
+
+/** Whether the callback of the row may be accepted again. */
+export function isWithdrawn({ status, reason }: Pick<OutboxRow, 'status' | 'reason'>): boolean {
+  return status === 'refused' && reason === lateReason
+}
+
+/** The row became visible after the attempt to withdraw it. */
+function isUnanswered({ status, shown }: OutboxRow): boolean {
+  return (status === 'pending' || status === 'sending') && shown === 'unsure'
 }

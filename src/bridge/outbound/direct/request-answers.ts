@@ -15,7 +15,7 @@ import type { UndecidedRows } from '../accept/undecided-rows.ts'
 type Deps = {
   requests: Pick<RequestKeyStore, 'find'>
   outbox: Pick<OutboxStore, 'find'>
-  undecided: Pick<UndecidedRows, 'withdraw'>
+  undecided: Pick<UndecidedRows, 'reopen'>
   fingerprints: Pick<Fingerprints, 'ofText' | 'matchesText'>
   clock: Pick<Clock, 'now'>
 }
@@ -37,7 +37,7 @@ export class RequestAnswers {
     const { requests, outbox, undecided, fingerprints, clock } = this.#deps
     const found = await requests.find(instance, requestKey, clock.now())
     // The caller was told that the message failed, and the message may be stored after all.
-    if (!found || (await undecided.withdraw(found.rowId))) return undefined
+    if (!found || (await undecided.reopen({ id: found.rowId }))) return undefined
     if (!fingerprints.matchesText(found.fingerprint, asked)) throw keyReused()
     const row = await outbox.find(found.rowId)
     return row ? answerOf(row) : { kind: 'refused', reason: writeReason('notSent') }

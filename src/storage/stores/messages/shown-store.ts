@@ -53,6 +53,13 @@ export class ShownStore {
     )
   }
 
+  /** The callback of the row is about to be answered. Plans a look, unless one is planned. False when the row is not unsure or has ended. */
+  confirm(instance: InstanceName, id: RowId, lookAt: number): Promise<boolean> {
+    const look = sql<number>`COALESCE(look_at, CAST(${lookAt} AS BIGINT))`
+    const update = this.#database.query.updateTable('outbox').set({ shown: 'sent', look_at: look })
+    return this.#writer.guarded(instance, update.where('id', '=', id).where(from('confirm')))
+  }
+
   /** The helpdesk shows a failure of a message that will not be sent. Plans a look, unless one is planned. */
   async noteFailure(instance: InstanceName, id: RowId, at: number): Promise<void> {
     const look = sql<number>`COALESCE(look_at, CAST(${at} AS BIGINT))`
