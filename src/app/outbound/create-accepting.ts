@@ -96,13 +96,13 @@ function refusalCounter({ metrics }: OutboundDeps): (reason: RefusalReason) => v
 /** Without other nodes this node holds every instance, and a look for their rows would cost each message a read. */
 function createOthers(
   { hasPeers }: OutboundDeps,
-  { accounts, stores, sending: { worker } }: Parts,
+  { accounts, stores, sending: { worker, lookAgain } }: Parts,
   elsewhere: Pick<MessageAcceptor, 'send'>,
 ): OtherNodes {
   return {
     acceptorFor: (instance) => (hasPeers() && !accounts.isHere(instance) ? elsewhere : undefined),
     acceptor: elsewhere,
-    catchUp: (instance) => (hasPeers() ? worker.lookAgain(instance) : Promise.resolve()),
+    catchUp: (instance) => (hasPeers() ? lookAgain(instance) : Promise.resolve()),
     noneStored: (instance, chat) =>
       hasPeers() && worker.isFree(instance, chat) ? stores.noneLive({ instance, chat }) : undefined,
   }
@@ -147,7 +147,7 @@ function createCommon(
   const { spamguard, callbackMaxAge: maxAgeMs } = config.outbound
   return {
     fingerprints,
-    guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
+    guards: new SendGuards({ outbox, undecided, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
     storage: new MessageStorage({ outbox, undecided, worker, looks, pace, fingerprints, onStep, newId, traces }),
     answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
     rows: new NewRows({ accounts, pace, rows, clock }),
@@ -194,8 +194,9 @@ function createChanges(
   { answers, firstCallbacks, rows, elsewhere }: ChangeParts,
 ): MessageChanges {
   const { outbox, transitions, map, shown, retries } = stores
-  const { worker, shownWorker } = sending
-  const deletions = new MessageDeletions({ outbox, transitions, retries, map, worker, accounts, newId, clock })
+  const { undecided, worker, shownWorker } = sending
+  const found = { outbox, transitions, retries, map }
+  const deletions = new MessageDeletions({ ...found, undecided, worker, accounts, newId, clock })
   const wake = () => {
     shownWorker.wake()
   }

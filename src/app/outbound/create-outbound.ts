@@ -43,7 +43,7 @@ export function createOutbound(deps: OutboundDeps) {
   })
   const memory: PerInstance[] = [
     ...[acceptor, activity, banRisk, clocks, refusals, pace, restrictions, stores.contexts],
-    createRecentSends(deps, parts),
+    ...[sending.undecided, createRecentSends(deps, parts)],
   ]
   return {
     outbox: stores.outbox,
@@ -85,7 +85,7 @@ export function createOutbound(deps: OutboundDeps) {
       if (accounts.isReady(instance)) activity.connected(instance)
     },
     /** Other nodes may have stored messages for the instance. */
-    lookAgain: (instance: InstanceName) => worker.lookAgain(instance),
+    lookAgain: (instance: InstanceName) => sending.lookAgain(instance),
     /** The instance is deleted: its rows fail. Rejects with a `NotHeldError` when this node may not write them. */
     async forget(instance: InstanceName): Promise<void> {
       activity.leave(instance)

@@ -79,7 +79,12 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
   const given = new GivenAnswers({ store: stores.shown, clock })
   const isUndecided = (id: RowId) => undecided.has(id) || looks.isTooEarly(id)
   const shownWorker = createShownWorker(deps, parts, { worker, given, isUndecided })
-  return { ...made, limits, looks, worker, given, shownWorker }
+  /** Queues the rows that other nodes have stored for an instance of this one, or have confirmed. */
+  const lookAgain = async (instance: InstanceName) => {
+    await undecided.run(instance)
+    await worker.lookAgain(instance)
+  }
+  return { ...made, limits, looks, worker, lookAgain, given, shownWorker }
 }
 
 function createShownWorker(

@@ -130,7 +130,7 @@ function createAcceptor(
   const undecided = new ConfirmedRows({ outbox, shown, tellOwner, clock })
   const contexts = new SendContexts({ store, recipients, routeOf: routes.routeOf })
   return new MessageAcceptor({
-    guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
+    guards: new SendGuards({ outbox, undecided, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
     // The owner puts the rows of a conversation in order when it queues them.
     order: { inTurn: (_route, _command, _times, accept) => accept(), skip: () => undefined },
     contexts: {
@@ -163,7 +163,11 @@ function createChanges(
   const answers = new AnswerRoutes({ store: contexts, recipients, routeOf: routes.routeOf })
   const accounts = { isReady: () => false }
   return new MessageChanges({
-    deletions: new MessageDeletions({ outbox, transitions, retries, map, worker, accounts, newId, clock }),
+    deletions: new MessageDeletions({
+      ...{ outbox, transitions, retries, map, worker, accounts, newId, clock },
+      // The owner decides on its rows before it queues the revoke.
+      undecided: { run: () => Promise.resolve() },
+    }),
     // The owner looks every few seconds.
     requests: new RetryRequests({
       ...{ outbox, shown, retries, answers, firstCallbacks, rows, clock },

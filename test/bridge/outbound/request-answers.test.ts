@@ -22,7 +22,7 @@ test('the row of a request that was answered with a failure is taken back before
     isAway ? Promise.reject(new Error('the database is away')) : transitions.withdraw(...row)
   const undecided = new UndecidedRows({
     ...{ outbox, looks, clock, log: silentLog },
-    transitions: { withdraw, unclaim: () => Promise.resolve(false) },
+    transitions: { withdraw },
     queue: () => Promise.resolve(),
   })
   const answers = new RequestAnswers({ requests, outbox, undecided, fingerprints: new Fingerprints([]), clock })

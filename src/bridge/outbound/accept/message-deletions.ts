@@ -16,11 +16,13 @@ import { sentMessages } from '../send/revoke-contents.ts'
 import type { SendingAccounts } from '../send/sending-accounts.ts'
 import { callbackKey, deletedReason } from './commands.ts'
 import type { ChangeCommand } from './commands.ts'
+import type { UndecidedRows } from './undecided-rows.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
   transitions: Pick<OutboxTransitions, 'cancel'>
   retries: Pick<RetryStore, 'discard'>
+  undecided: Pick<UndecidedRows, 'run'>
   map: Pick<MessageMapStore, 'findByMessage' | 'findByNetworkId'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
   accounts: Pick<SendingAccounts, 'isReady'>
@@ -36,11 +38,13 @@ export class MessageDeletions {
   }
 
   async follow(route: Route, { messageId, sourceId }: ChangeCommand): Promise<void> {
-    const { outbox, map, worker } = this.#deps
+    const { outbox, map, undecided, worker } = this.#deps
     if (!route.destination) return
     if (sourceId !== undefined) return this.#followPosted(route, messageId, sourceId)
     const { key } = route.destination
     const known = await outbox.ofMessage(key, messageId)
+    // Otherwise the message could be queued behind its revoke.
+    if (known) await undecided.run(known.instance)
     const isUnknown = (!known || lacksCallback(known)) && (await sentMessages(map, key, messageId)).length === 0
     const callback = callbackKey(route, messageId)
     if (isUnknown && callback && (await this.#settleAhead(route.sender.name, callback, known))) return

@@ -134,24 +134,35 @@ export class MessageStorage {
     message: Message,
     deadline: Deadline,
     enqueue: () => Promise<'accepted' | 'full' | 'duplicate' | S>,
+    isAgain = false,
   ): Promise<SendAnswer | S | undefined> {
-    const { row, key } = message
-    const { outbox, undecided } = this.#deps
+    const { row } = message
     const stored = await enqueue().catch((error: unknown) => this.#giveUp(row, error))
     if (stored === 'full') return this.#keepFull(row)
     if (stored === 'duplicate') {
-      const settled = key && (await outbox.settledBy(key))
-      if (settled && this.#isDoubtful(message, settled)) {
-        return { kind: 'undeliverable', code: 'no_recipient', reason: noRecipient(message.destination) }
-      }
-      if (settled && (await undecided.reopen(settled))) return this.#commit(message, deadline, enqueue)
-      return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
+      const answer = await this.#answerRepeat(message, deadline)
+      if (answer) return answer
+      // The row that settled the callback was withdrawn.
+      return isAgain ? { kind: 'ignored', reason: 'duplicate' } : this.#commit(message, deadline, enqueue, true)
     }
     if (stored !== 'accepted') return stored
     if (!deadline.isOver) return undefined
     // The helpdesk was told that the message failed, so it must not be sent.
-    await undecided.refuse(row)
+    await this.#deps.undecided.refuse(row)
     return { kind: 'late' }
+  }
+
+  /** The answer to a callback or a request that was settled before. Undefined when no row settles it, or none any more. */
+  async #answerRepeat(message: Message, deadline: Deadline): Promise<SendAnswer | undefined> {
+    const { outbox, undecided } = this.#deps
+    // The helpdesk was told that the message failed. What is stored of it stays as it is.
+    if (deadline.isOver) return { kind: 'late' }
+    const settled = message.key && (await outbox.settledBy(message.key))
+    if (!settled) return undefined
+    if (this.#isDoubtful(message, settled)) {
+      return { kind: 'undeliverable', code: 'no_recipient', reason: noRecipient(message.destination) }
+    }
+    return (await undecided.reopen(settled)) ? undefined : repeated(settled)
   }
 
   async #keepFull(row: NewOutboxRow): Promise<SendAnswer> {

@@ -19,9 +19,11 @@ import { importRefusal } from './import-refusal.ts'
 import type { MessageRows } from './message-rows.ts'
 import { blockedReason, repeated, tooOldReason } from './send-answer.ts'
 import type { SendAnswer, UndeliverableCode } from './send-answer.ts'
+import type { UndecidedRows } from './undecided-rows.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'newestOf' | 'keepRefused' | 'settledBy'>
+  undecided: Pick<UndecidedRows, 'reopen'>
   looks: Pick<PlannedLooks, 'after'>
   metrics: Pick<OutboundMetrics, 'blocked'>
   accounts: Pick<SendingAccounts, 'countBlock'>
@@ -73,13 +75,17 @@ export class SendGuards {
 
   /** Undefined when the message does not repeat the one before it. */
   async check(sender: Sender, row: NewOutboxRow, key: SettledKey | null): Promise<SendAnswer | undefined> {
-    const { outbox, spamguard, fingerprints } = this.#deps
+    const { outbox, undecided, spamguard, fingerprints } = this.#deps
     const { instance, chatId, fingerprint, createdAt } = row
     if (!spamguard || !sender.isSpamguardEnabled || fingerprint === null) return undefined
     const previous = await outbox.newestOf(instance, chatId)
     if (!previous || !isWithinWindow(previous.at, createdAt)) return undefined
     const isRepeat = fingerprints.matches(previous.fingerprint, wordsIn(row))
-    return isRepeat ? this.#block(row, key) : undefined
+    if (!isRepeat) return undefined
+    // The message before it may be this one, which was stored too late and is withdrawn now.
+    const settled = key && (await outbox.settledBy(key))
+    if (settled && (await undecided.reopen(settled))) return this.check(sender, row, key)
+    return settled ? repeated(settled) : this.#block(row, key)
   }
 
   /** Whether the helpdesk had given up on the callback before we read it. */
@@ -106,12 +112,12 @@ export class SendGuards {
 
   /** Undefined when the refusal is stored; else the answer to a repeated callback or request. */
   async #keepRefused(row: NewOutboxRow, key: SettledKey | null, reason: string): Promise<SendAnswer | undefined> {
-    const { outbox, looks } = this.#deps
+    const { outbox, undecided, looks } = this.#deps
     // No agent can ask for a direct message again. Only its key needs the row.
     if (row.kind === 'direct' && key === null) return undefined
     // A repeated callback of an accepted message is not a second message.
     const settled = key && (await outbox.settledBy(key))
-    if (settled) return repeated(settled)
+    if (settled && !(await undecided.reopen(settled))) return repeated(settled)
     const isKept = await looks.after(row.id, (lookAt) => outbox.keepRefused(row, { reason, lookAt }, key))
     return isKept ? undefined : { kind: 'ignored', reason: 'duplicate' }
   }

@@ -15,18 +15,22 @@ function setUp(...answers: Answer[]) {
   const asked: string[] = []
   const done: string[] = []
   let found: Answer = false
-  const transitions = {
-    withdraw: (_instance: string, id: string) => {
-      asked.push(id)
-      found = answers.shift() ?? false
-      return found instanceof Error ? Promise.reject(found) : Promise.resolve(found === true)
-    },
-    unclaim: (_instance: string, id: string) => Promise.resolve(done.push(`unclaim ${id}`) > 0),
+  const withdraw = (_instance: string, id: string) => {
+    asked.push(id)
+    found = answers.shift() ?? false
+    return found instanceof Error ? Promise.reject(found) : Promise.resolve(found === true)
   }
   const find = () => Promise.resolve(typeof found === 'object' ? (found as OutboxRow) : undefined)
   const looks = { after: <T>(_: string, commit: (lookAt: number) => Promise<T>) => commit(clock.now()) }
   const queue = (instance: string) => Promise.resolve(void done.push(`queue ${instance}`))
-  const undecided = new UndecidedRows({ outbox: { find }, transitions, looks, queue, clock, log: silentLog })
+  const undecided = new UndecidedRows({
+    outbox: { find },
+    transitions: { withdraw },
+    looks,
+    queue,
+    clock,
+    log: silentLog,
+  })
   return { clock, asked, done, undecided }
 }
 
@@ -87,15 +91,15 @@ test('a repeat of what was refused takes it back first; one of what was accepted
   assert.deepEqual(asked, ['x', 'x'])
 })
 
-test('a row that another node has confirmed is queued at the next try, and claimed anew', async () => {
+test('a row that another node has confirmed is queued at the next try', async () => {
   const confirmed = { status: 'pending', shown: 'sent', reason: null } as const
-  const { undecided, done } = setUp(new Error('away'), confirmed, { ...confirmed, status: 'sending' }, confirmed)
+  const { undecided, done } = setUp(new Error('away'), confirmed, { ...confirmed, status: 'sending' })
   await undecided.refuse({ id: 'x', instance: 'shop' })
   assert.deepEqual([undecided.has('x'), done], [true, []])
   await undecided.run()
   assert.deepEqual([undecided.has('x'), done], [false, ['queue shop']])
   await undecided.refuse({ id: 'y', instance: 'shop' })
-  assert.deepEqual([undecided.has('y'), done], [false, ['queue shop', 'unclaim y', 'queue shop']])
+  assert.deepEqual([undecided.has('y'), done], [false, ['queue shop', 'queue shop']])
 })
 
 test('a confirmed row is queued when its callback comes again, and does not open its callback', async () => {
@@ -114,4 +118,14 @@ test('a row that becomes visible after the try, or was taken back without an ans
   await undecided.run()
   assert.ok(!undecided.has('x'))
   assert.deepEqual(done, [])
+})
+
+test('an instance that leaves takes its refused rows with it, after one more try', async () => {
+  const { undecided, asked } = setUp(...Array.from({ length: 4 }, () => new NotHeldError('shop')))
+  await undecided.refuse({ id: 'x', instance: 'shop' })
+  await undecided.refuse({ id: 'y', instance: 'other' })
+  await undecided.leave('shop')
+  assert.deepEqual([undecided.has('x'), undecided.has('y')], [false, true])
+  await undecided.run('shop')
+  assert.deepEqual(asked, ['x', 'y', 'x'])
 })

@@ -4,6 +4,7 @@
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
 import { NotHeldError } from '../../../core/nodes/hold.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -14,7 +15,7 @@ import type { PlannedLooks } from '../queue/planned-looks.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'find'>
-  transitions: Pick<OutboxTransitions, 'withdraw' | 'unclaim'>
+  transitions: Pick<OutboxTransitions, 'withdraw'>
   looks: Pick<PlannedLooks, 'after'>
   /** The instance has a row that will be sent after all. */
   queue: (instance: InstanceName) => Promise<void>
@@ -28,7 +29,7 @@ type RefusedRow = Pick<NewOutboxRow, 'id' | 'instance'>
 const doubtMs = 60_000
 const lateReason = writeReason('storedTooLate')
 
-export class UndecidedRows {
+export class UndecidedRows implements PerInstance {
   readonly #deps: Deps
   readonly #undecided = new Set<RowId>()
   /** Rows whose messages were refused and that may be stored. They may become visible until that time. */
@@ -69,9 +70,17 @@ export class UndecidedRows {
     return end !== 'kept'
   }
 
-  /** Tries again to withdraw refused rows. */
-  async run(): Promise<void> {
-    for (const [id, { instance }] of [...this.#refused]) await this.#tryWithdraw({ id, instance })
+  /** Tries again to withdraw refused rows, of all instances or of one. */
+  async run(of?: InstanceName): Promise<void> {
+    for (const [id, { instance }] of [...this.#refused]) {
+      if (of === undefined || instance === of) await this.#tryWithdraw({ id, instance })
+    }
+  }
+
+  /** What cannot be withdrawn by now is left to the next holder: it may send the row before this node holds the instance again. */
+  async leave(instance: InstanceName): Promise<void> {
+    await this.run(instance)
+    for (const [id, refused] of [...this.#refused]) if (refused.instance === instance) this.#refused.delete(id)
   }
 
   /** The last try: the next process would send the rows that are left. */
@@ -103,10 +112,7 @@ export class UndecidedRows {
     if (await looks.after(id, withdraw)) return 'withdrawn'
     const row = await outbox.find(id)
     if (!row || isUnanswered(row)) return 'not stored'
-    if (isWithdrawn(row)) return 'withdrawn'
-    // Its frame was not sent: the message was refused before.
-    if (row.status === 'sending') await transitions.unclaim(instance, id)
-    return 'kept'
+    return isWithdrawn(row) ? 'withdrawn' : 'kept'
   }
 }
 
