@@ -109,7 +109,8 @@ describe('a message that its owner refused because it was stored too late', { sk
     await yields()
     await bed.post({ ...bed.callback(7, ''), event: 'message_updated', content_attributes: { deleted: true } })
     await bed.pass(60_000)
-    assert.equal(revoked(bed).length, bed.texts().filter((text) => text === 'too slow').length)
+    assert.equal(revoked(bed).length, 1)
+    assert.notEqual(bed.texts().at(-1), 'too slow', 'the message comes before what takes it back')
   })
 
   test('a stand-in that is late itself leaves it as it is', async () => {
