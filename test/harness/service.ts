@@ -50,6 +50,8 @@ export type ServiceOptions = {
 export class Service {
   readonly app: App
   readonly logs: RecordedLog
+  /** Of the node that takes the requests of the test. */
+  readonly doorLogs: RecordedLog
   /** A connection of the test's own, to look at or change what is stored. */
   readonly database: Database
   /** The SQLite file, or the URL of the PostgreSQL database. */
@@ -61,13 +63,14 @@ export class Service {
   readonly #isUnlimited: boolean
 
   private constructor(
-    parts: Pick<Service, 'app' | 'logs' | 'database' | 'databasePath' | 'url'>,
+    parts: Pick<Service, 'app' | 'logs' | 'doorLogs' | 'database' | 'databasePath' | 'url'>,
     isUnlimited: boolean,
     owned: AsyncDisposableStack,
   ) {
-    const { app, logs, database, databasePath, url } = parts
+    const { app, logs, doorLogs, database, databasePath, url } = parts
     this.app = app
     this.logs = logs
+    this.doorLogs = doorLogs
     this.database = database
     this.databasePath = databasePath
     this.url = url
@@ -120,9 +123,9 @@ export class Service {
     const app = stack.use(await createApp(config, { ...overrides, log: logs.log }))
     if (!watchesSetup) await app.workers.get('setup-watch')?.[Symbol.asyncDispose]()
     await app.start()
-    const strangerOverrides = { ...overrides, log: new RecordedLog().log }
-    const door = isShared ? stranger.use(await startStranger(settings, strangerOverrides)) : app
-    const parts = { app, logs, database, databasePath: url.replace(/^file:/, ''), url: door.url }
+    const doorLogs = isShared ? new RecordedLog() : logs
+    const door = isShared ? stranger.use(await startStranger(settings, { ...overrides, log: doorLogs.log })) : app
+    const parts = { app, logs, doorLogs, database, databasePath: url.replace(/^file:/, ''), url: door.url }
     return new Service(parts, config.http.rateLimit === 0, stack.move())
   }
 

@@ -12,6 +12,10 @@ export const hasStranger = process.env['TEST_STRANGER'] === '1'
 /** The `skip` option of a test about what each node has for itself: its counts, its health, the reads that it saves. */
 export const perNode = hasStranger && 'the owner and the node that is asked have this each for itself'
 
+/** The `skip` option of a test over many hours on the clock. */
+export const manyHours =
+  hasStranger && 'nodes ask the database twice a second, which takes minutes for hours on the clock'
+
 /** The engine of a test that names none. */
 export const usualEngine: EngineName = hasStranger ? 'postgres' : 'sqlite'
 

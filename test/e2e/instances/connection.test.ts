@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
+import { manyHours } from '../../harness/stranger.ts'
 import { World } from '../../harness/world.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -173,7 +174,7 @@ describe('a refused login', () => {
     await world.reaches('a', 'ready')
   })
 
-  test('402 is remembered over a restart of the service, without a second strike', async () => {
+  test('402 is remembered over a restart of the service, without a second strike', { skip: manyHours }, async () => {
     const clock = new ManualClock()
     await using world = await World.unlinked({ clock })
     await world.pair('a')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
+import { RawServer } from '../../harness/raw-server.ts'
 import { World } from '../../harness/world.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -29,6 +30,9 @@ describe('instance records', () => {
 
   test('the detail shows every field', async () => {
     const clock = new ManualClock()
+    // It does not answer, so that no attempt to connect fails meanwhile.
+    await using proxy = await RawServer.start()
+    const { host } = new URL(proxy.url)
     await using world = await World.unlinked({ clock })
     const subscribers = [
       { url: 'https://hooks.example/x', events: ['paired'] },
@@ -39,7 +43,7 @@ describe('instance records', () => {
       owner_tag: 'acme',
       events_webhook_url: 'http://x',
       events_webhook_subscribers: subscribers,
-      network_proxy: 'http://user:pass@proxy.example:8080/',
+      network_proxy: `http://user:pass@${host}/`,
       outgoing_rate_limit: 20,
     })
     const { body } = await world.service.get('/api/instances/a')
@@ -67,7 +71,7 @@ describe('instance records', () => {
         reconnect_attempts: 0,
         last_error: null,
         last_error_code: null,
-        network_proxy: 'http://proxy.example:8080',
+        network_proxy: `http://${host}`,
         outgoing_rate_limit: 20,
         history: { enabled: false, days: 7, asked_days: 0 },
         pending_logout: false,

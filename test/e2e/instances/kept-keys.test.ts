@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Database } from '../../../src/storage/database.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { drawnEngines } from '../../harness/drawn-engine.ts'
+import { manyHours } from '../../harness/stranger.ts'
 import { World } from '../../harness/world.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -12,7 +13,7 @@ const day = 86_400_000
 const sessionsWithKeys = async ({ read, query }: Pick<Database, 'read' | 'query'>) =>
   (await read(query.selectFrom('session_keys').select('session_id').distinct())).length
 
-test('the keys of a deleted instance are destroyed after 30 days, without a restart', async () => {
+test('the keys of a deleted instance are destroyed after 30 days, without a restart', { skip: manyHours }, async () => {
   const clock = new ManualClock()
   await using world = await World.unlinked({ clock })
   const { database, app } = world.service

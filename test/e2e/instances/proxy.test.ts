@@ -236,7 +236,7 @@ for (const engine of drawnEngines(import.meta.url)) {
 
 test('the stored proxy is encrypted, and another key refuses the start', async () => {
   const SERVICE_ENCRYPTION_KEY = randomBytes(32).toString('base64')
-  await using world = await World.unlinked({ environment: { SERVICE_ENCRYPTION_KEY } })
+  await using world = await World.unlinked({ engine: 'sqlite', environment: { SERVICE_ENCRYPTION_KEY } })
   const gone = await goneProxy()
   await world.create({ name: 'a', network_proxy: gone.url })
   await world.stop()
