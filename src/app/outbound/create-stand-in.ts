@@ -64,8 +64,10 @@ export function createStandIn(deps: OutboundDeps, parts: Parts, shared: Shared) 
   const stores = createStores(deps)
   const recipients = createRecipients(deps, parts)
   const queue = new OwnerQueue(deps.tellOwner)
-  const acceptor = createAcceptor(deps, parts, shared, { ...stores, recipients, queue })
-  const changes = deps.stack.use(createChanges(deps, parts, shared, { ...stores, recipients, queue }))
+  const undecided = new ConfirmedRows({ ...stores, tellOwner: deps.tellOwner, clock: deps.clock })
+  const made = { ...stores, recipients, queue, undecided }
+  const acceptor = createAcceptor(deps, parts, shared, made)
+  const changes = deps.stack.use(createChanges(deps, parts, shared, made))
   const handlerOf = (outbound: Pick<MessageAcceptor, 'send'>) =>
     new WebhookHandler({
       ...{ admission: createAdmission(deps, shared), outbound, changes, events: noEvents, ages: shared.ages },
@@ -94,7 +96,7 @@ function createStores({ database, holds, clock }: OutboundDeps) {
   }
 }
 
-type Made = ReturnType<typeof createStores> & { recipients: Recipients; queue: OwnerQueue }
+type Made = ReturnType<typeof createStores> & { recipients: Recipients; queue: OwnerQueue; undecided: ConfirmedRows }
 
 function createRecipients({ database, holds, clock, idClock = clock }: OutboundDeps, { stores }: Parts): Recipients {
   const newId = createRowIds(idClock)
@@ -120,14 +122,13 @@ function createAdmission({ roster, clock }: OutboundDeps, { routing, localeOf, c
 }
 
 function createAcceptor(
-  { config, clock, log, traces, tellOwner, onSendStep: onStep }: OutboundDeps,
+  { config, clock, log, traces, onSendStep: onStep }: OutboundDeps,
   { accounts, routes, sending, newId }: Parts,
   { fingerprints, rows, newRows }: Shared,
-  { outbox, shown, contexts: store, recipients, queue }: Made,
+  { outbox, contexts: store, recipients, queue, undecided }: Made,
 ): MessageAcceptor {
   const { spamguard, callbackMaxAge: maxAgeMs } = config.outbound
   const { outcomes, looks, pace, metrics } = sending
-  const undecided = new ConfirmedRows({ outbox, shown, tellOwner, clock })
   const contexts = new SendContexts({ store, recipients, routeOf: routes.routeOf })
   return new MessageAcceptor({
     guards: new SendGuards({ outbox, undecided, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
@@ -158,15 +159,13 @@ function createChanges(
   { clock, log }: OutboundDeps,
   { stores: { map }, routes, newId }: Parts,
   { firstCallbacks, rows }: Shared,
-  { outbox, transitions, retries, shown, contexts, recipients, queue: worker }: Made,
+  { outbox, transitions, retries, shown, contexts, recipients, queue: worker, undecided }: Made,
 ): MessageChanges {
   const answers = new AnswerRoutes({ store: contexts, recipients, routeOf: routes.routeOf })
   const accounts = { isReady: () => false }
   return new MessageChanges({
     deletions: new MessageDeletions({
-      ...{ outbox, transitions, retries, map, worker, accounts, newId, clock },
-      // The owner decides on its rows before it queues the revoke.
-      undecided: { run: () => Promise.resolve() },
+      ...{ outbox, transitions, retries, undecided, map, worker, accounts, newId, clock },
     }),
     // The owner looks every few seconds.
     requests: new RetryRequests({

@@ -31,6 +31,11 @@ test('the row of a request that was answered with a failure is taken back before
   await outbox.enqueue(row, key)
   assert.equal((await answers.find(key, 'asked'))?.kind, 'queued')
 
+  const stored = Promise.withResolvers<undefined>()
+  const storing = undecided.while(row.id, () => stored.promise)
+  assert.deepEqual(await answers.find(key, 'asked'), { kind: 'late' }, 'it may still be taken back')
+  stored.resolve(undefined)
+  await storing
   await undecided.refuse(row)
   await assert.rejects(answers.find(key, 'asked'), /the database is away/)
   isAway = false

@@ -140,7 +140,7 @@ export class MessageAcceptor implements PerInstance {
 
   async #acceptIn<Refusal>(
     { sender, destination, ref: found, facts, hasUnread, importState }: SendContext,
-    { command, age, turn }: Acceptance,
+    { command, age, turn, deadline }: Acceptance,
     { store, isConditional }: Storing<Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
     const { guards, immediate, answers, rows, others } = this.#deps
@@ -151,10 +151,10 @@ export class MessageAcceptor implements PerInstance {
       const ref = { ...found, chatId }
       const row = rows.rowOf({ sender, destination, ref }, command)
       // First: what is refused for another reason can be sent by Retry.
-      const imported = await guards.checkImport(row, command, importState, callback)
+      const imported = await guards.checkImport(row, command, importState, callback, deadline)
       if (imported) return imported
       if (guards.isTooOld(age)) return guards.refuseTooOld(row, callback)
-      const refusal = await guards.check(sender, row, callback)
+      const refusal = await guards.check(sender, row, callback, deadline)
       if (refusal) return refusal
       const noneStored = isConditional ? others.noneStored(sender.name, chatId) : undefined
       if (!noneStored) await others.catchUp(sender.name)

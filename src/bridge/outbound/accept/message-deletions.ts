@@ -16,13 +16,14 @@ import { sentMessages } from '../send/revoke-contents.ts'
 import type { SendingAccounts } from '../send/sending-accounts.ts'
 import { callbackKey, deletedReason } from './commands.ts'
 import type { ChangeCommand } from './commands.ts'
+import { isWithdrawn } from './undecided-rows.ts'
 import type { UndecidedRows } from './undecided-rows.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
   transitions: Pick<OutboxTransitions, 'cancel'>
   retries: Pick<RetryStore, 'discard'>
-  undecided: Pick<UndecidedRows, 'run'>
+  undecided: Pick<UndecidedRows, 'has' | 'run'>
   map: Pick<MessageMapStore, 'findByMessage' | 'findByNetworkId'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
   accounts: Pick<SendingAccounts, 'isReady'>
@@ -38,14 +39,13 @@ export class MessageDeletions {
   }
 
   async follow(route: Route, { messageId, sourceId }: ChangeCommand): Promise<void> {
-    const { outbox, map, undecided, worker } = this.#deps
+    const { map, worker } = this.#deps
     if (!route.destination) return
     if (sourceId !== undefined) return this.#followPosted(route, messageId, sourceId)
     const { key } = route.destination
-    const known = await outbox.ofMessage(key, messageId)
-    // Otherwise the message could be queued behind its revoke.
-    if (known) await undecided.run(known.instance)
-    const isUnknown = (!known || lacksCallback(known)) && (await sentMessages(map, key, messageId)).length === 0
+    const known = await this.#decided(key, messageId)
+    const isUnsettled = !known || lacksCallback(known) || isWithdrawn(known)
+    const isUnknown = isUnsettled && (await sentMessages(map, key, messageId)).length === 0
     const callback = callbackKey(route, messageId)
     if (isUnknown && callback && (await this.#settleAhead(route.sender.name, callback, known))) return
     const row = await this.#cancel(key, messageId)
@@ -61,6 +61,15 @@ export class MessageDeletions {
       remoteJid: sent?.networkKey.chat ?? row?.remoteJid ?? '',
     }
     await this.#queueRevoke(key, where, { type: 'revoke', messageId })
+  }
+
+  /** The row of the message. If the row was stored too late, it is withdrawn or queued first: the revoke must come after it. */
+  async #decided(destination: DestinationKey, messageId: number): Promise<OutboxRow | undefined> {
+    const { outbox, undecided } = this.#deps
+    const row = await outbox.ofMessage(destination, messageId)
+    if (!row || !undecided.has(row.id)) return row
+    await undecided.run(row.instance)
+    return outbox.ofMessage(destination, messageId)
   }
 
   /** The service posted the message. A direct message is taken back. What the owner wrote on the phone stays there. */
@@ -88,15 +97,11 @@ export class MessageDeletions {
    * The deletion can arrive before the message. The callback of the message must then be settled, by no row. A change of the
    * message may have left a row without a callback, which is deleted. False when the callback has arrived.
    */
-  async #settleAhead(
-    instance: InstanceName,
-    callback: CallbackKey,
-    rowOfChange: OutboxRow | undefined,
-  ): Promise<boolean> {
+  async #settleAhead(instance: InstanceName, callback: CallbackKey, known: OutboxRow | undefined): Promise<boolean> {
     const { outbox, retries, clock } = this.#deps
     const isSettled = await outbox.settleAhead(instance, callback, clock.now())
-    if (!rowOfChange) return isSettled
-    await retries.discard(rowOfChange.instance, rowOfChange.id)
+    if (!known || !lacksCallback(known)) return isSettled
+    await retries.discard(known.instance, known.id)
     // That row itself may have settled the callback.
     return isSettled || outbox.settleAhead(instance, callback, clock.now())
   }

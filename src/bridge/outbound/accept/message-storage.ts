@@ -141,9 +141,9 @@ export class MessageStorage {
     if (stored === 'full') return this.#keepFull(row)
     if (stored === 'duplicate') {
       const answer = await this.#answerRepeat(message, deadline)
-      if (answer) return answer
-      // The row that settled the callback was withdrawn.
-      return isAgain ? { kind: 'ignored', reason: 'duplicate' } : this.#commit(message, deadline, enqueue, true)
+      if (typeof answer === 'object') return answer
+      if (!isAgain) return this.#commit(message, deadline, enqueue, true)
+      return answer === 'withdrawn' ? { kind: 'late' } : { kind: 'ignored', reason: 'duplicate' }
     }
     if (stored !== 'accepted') return stored
     if (!deadline.isOver) return undefined
@@ -152,17 +152,17 @@ export class MessageStorage {
     return { kind: 'late' }
   }
 
-  /** The answer to a callback or a request that was settled before. Undefined when no row settles it, or none any more. */
-  async #answerRepeat(message: Message, deadline: Deadline): Promise<SendAnswer | undefined> {
+  /** The answer to a callback or a request that was settled before, unless no row settles it, or none any more. */
+  async #answerRepeat(message: Message, deadline: Deadline): Promise<SendAnswer | 'withdrawn' | 'no row'> {
     const { outbox, undecided } = this.#deps
     // The helpdesk was told that the message failed. What is stored of it stays as it is.
     if (deadline.isOver) return { kind: 'late' }
     const settled = message.key && (await outbox.settledBy(message.key))
-    if (!settled) return undefined
+    if (!settled) return 'no row'
     if (this.#isDoubtful(message, settled)) {
       return { kind: 'undeliverable', code: 'no_recipient', reason: noRecipient(message.destination) }
     }
-    return (await undecided.reopen(settled)) ? undefined : repeated(settled)
+    return (await undecided.reopen(settled)) ? 'withdrawn' : repeated(settled)
   }
 
   async #keepFull(row: NewOutboxRow): Promise<SendAnswer> {

@@ -12,6 +12,7 @@ import type { PlannedLooks } from '../queue/planned-looks.ts'
 import { previewOf } from '../send/outbound-metrics.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { SendingAccounts } from '../send/sending-accounts.ts'
+import type { Deadline } from './answer-in-time.ts'
 import type { CallbackAge } from './callback-ages.ts'
 import { noRecipient, nowhere, otherInbox, unsendable } from './commands.ts'
 import type { SendCommand } from './commands.ts'
@@ -23,7 +24,7 @@ import type { UndecidedRows } from './undecided-rows.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'newestOf' | 'keepRefused' | 'settledBy'>
-  undecided: Pick<UndecidedRows, 'reopen'>
+  undecided: Pick<UndecidedRows, 'reopen' | 'run'>
   looks: Pick<PlannedLooks, 'after'>
   metrics: Pick<OutboundMetrics, 'blocked'>
   accounts: Pick<SendingAccounts, 'countBlock'>
@@ -64,28 +65,36 @@ export class SendGuards {
     command: SendCommand,
     state: ImportState,
     callback: CallbackKey | null,
+    deadline: Deadline,
   ): Promise<SendAnswer | undefined> {
     const refusal = importRefusal(command, state, row.createdAt)
     if (!refusal) return undefined
     const { code, reason } = refusal
     const isFinal = code === 'history_conversation'
     const kept = isFinal ? { ...row, chatId: nowhere.chatId, remoteJid: nowhere.jid } : row
-    return (await this.#keepRefused(kept, callback, reason)) ?? { kind: 'undeliverable', code, reason }
+    return (await this.#keepRefused(kept, callback, reason, deadline)) ?? { kind: 'undeliverable', code, reason }
   }
 
   /** Undefined when the message does not repeat the one before it. */
-  async check(sender: Sender, row: NewOutboxRow, key: SettledKey | null): Promise<SendAnswer | undefined> {
+  async check(
+    sender: Sender,
+    row: NewOutboxRow,
+    key: SettledKey | null,
+    deadline: Deadline,
+  ): Promise<SendAnswer | undefined> {
     const { outbox, undecided, spamguard, fingerprints } = this.#deps
     const { instance, chatId, fingerprint, createdAt } = row
     if (!spamguard || !sender.isSpamguardEnabled || fingerprint === null) return undefined
+    // The agent may write a message again that was stored too late.
+    await undecided.run(instance)
     const previous = await outbox.newestOf(instance, chatId)
     if (!previous || !isWithinWindow(previous.at, createdAt)) return undefined
     const isRepeat = fingerprints.matches(previous.fingerprint, wordsIn(row))
     if (!isRepeat) return undefined
-    // The message before it may be this one, which was stored too late and is withdrawn now.
-    const settled = key && (await outbox.settledBy(key))
-    if (settled && (await undecided.reopen(settled))) return this.check(sender, row, key)
-    return settled ? repeated(settled) : this.#block(row, key)
+    // The message before it may be this one, which was stored too late and is withdrawn by now.
+    const settled = key && !deadline.isOver ? await outbox.settledBy(key) : undefined
+    if (settled && (await undecided.reopen(settled))) return this.check(sender, row, key, deadline)
+    return this.#block(row, key, deadline)
   }
 
   /** Whether the helpdesk had given up on the callback before we read it. */
@@ -99,10 +108,10 @@ export class SendGuards {
     return answered ?? { kind: 'undeliverable', code: 'too_old', reason: tooOldReason }
   }
 
-  async #block(row: NewOutboxRow, key: SettledKey | null): Promise<SendAnswer> {
+  async #block(row: NewOutboxRow, key: SettledKey | null, deadline: Deadline): Promise<SendAnswer> {
     const { metrics, accounts } = this.#deps
     const { instance, ownerTag, remoteJid, messageId } = row
-    const answered = await this.#keepRefused(row, key, blockedReason)
+    const answered = await this.#keepRefused(row, key, blockedReason, deadline)
     if (answered) return answered
     const preview = previewOf(wordsIn(row).content)
     const extras = { count: accounts.countBlock(instance), preview, remote_jid: remoteJid, msg_id: messageId ?? 0 }
@@ -110,14 +119,24 @@ export class SendGuards {
     return { kind: 'blocked', reason: blockedReason }
   }
 
-  /** Undefined when the refusal is stored; else the answer to a repeated callback or request. */
-  async #keepRefused(row: NewOutboxRow, key: SettledKey | null, reason: string): Promise<SendAnswer | undefined> {
+  /**
+   * Undefined when the refusal is stored; else the answer to a repeated callback or request. Without a deadline the helpdesk does
+   * not wait for an answer, so a row that may still be withdrawn stays as it is.
+   */
+  async #keepRefused(
+    row: NewOutboxRow,
+    key: SettledKey | null,
+    reason: string,
+    deadline?: Deadline,
+  ): Promise<SendAnswer | undefined> {
     const { outbox, undecided, looks } = this.#deps
     // No agent can ask for a direct message again. Only its key needs the row.
     if (row.kind === 'direct' && key === null) return undefined
     // A repeated callback of an accepted message is not a second message.
     const settled = key && (await outbox.settledBy(key))
-    if (settled && !(await undecided.reopen(settled))) return repeated(settled)
+    if (settled && deadline?.isOver) return { kind: 'late' }
+    const isOpen = !settled || (deadline && (await undecided.reopen(settled)))
+    if (!isOpen) return repeated(settled)
     const isKept = await looks.after(row.id, (lookAt) => outbox.keepRefused(row, { reason, lookAt }, key))
     return isKept ? undefined : { kind: 'ignored', reason: 'duplicate' }
   }

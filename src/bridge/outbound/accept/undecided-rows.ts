@@ -28,6 +28,7 @@ type RefusedRow = Pick<NewOutboxRow, 'id' | 'instance'>
 // A commit that was never confirmed can become visible later.
 const doubtMs = 60_000
 const lateReason = writeReason('storedTooLate')
+const couldNotWithdraw = 'refused messages that may be stored could not be taken back yet'
 
 export class UndecidedRows implements PerInstance {
   readonly #deps: Deps
@@ -57,29 +58,30 @@ export class UndecidedRows implements PerInstance {
   /** The helpdesk is told that the message failed. The row is withdrawn now, or when the database is available again. */
   async refuse({ id, instance }: RefusedRow): Promise<void> {
     this.#refused.set(id, { instance, until: this.#deps.clock.monotonic() + doubtMs })
-    await this.#tryWithdraw({ id, instance })
+    await this.#try([{ id, instance }])
   }
 
-  /** True when the row was refused and is withdrawn: its callback may be accepted again. */
+  /** True when the row is withdrawn: its callback may be accepted again. */
   async reopen({ id }: Pick<RefusedRow, 'id'>): Promise<boolean> {
     const refused = this.#refused.get(id)
-    if (!refused) return false
-    const end = await this.#end({ id, instance: refused.instance })
-    this.#refused.delete(id)
-    if (end === 'kept') await this.#deps.queue(refused.instance)
-    return end !== 'kept'
+    if (refused) return (await this.#settle({ id, instance: refused.instance })) !== 'kept'
+    // It may have been withdrawn since the caller read it.
+    const row = await this.#deps.outbox.find(id)
+    return row !== undefined && isWithdrawn(row)
   }
 
   /** Tries again to withdraw refused rows, of all instances or of one. */
   async run(of?: InstanceName): Promise<void> {
-    for (const [id, { instance }] of [...this.#refused]) {
-      if (of === undefined || instance === of) await this.#tryWithdraw({ id, instance })
-    }
+    const rows = [...this.#refused].map(([id, { instance }]) => ({ id, instance }))
+    await this.#try(of === undefined ? rows : rows.filter(({ instance }) => instance === of))
   }
 
-  /** What cannot be withdrawn by now is left to the next holder: it may send the row before this node holds the instance again. */
-  async leave(instance: InstanceName): Promise<void> {
-    await this.run(instance)
+  /** The last try: the next holder of the instance would send the rows that are left. */
+  rest(instance: InstanceName): Promise<void> {
+    return this.run(instance)
+  }
+
+  leave(instance: InstanceName): void {
     for (const [id, refused] of [...this.#refused]) if (refused.instance === instance) this.#refused.delete(id)
   }
 
@@ -88,17 +90,31 @@ export class UndecidedRows implements PerInstance {
     await this.run()
   }
 
-  async #tryWithdraw(row: RefusedRow): Promise<void> {
+  async #try(rows: readonly RefusedRow[]): Promise<void> {
+    const tried = await Promise.allSettled(rows.map((row) => this.#settle(row)))
+    const [err, ...more] = tried.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []))
+    if (err) this.#deps.log.error({ err, count: 1 + more.length }, couldNotWithdraw)
+  }
+
+  async #settle(row: RefusedRow): Promise<'withdrawn' | 'kept' | 'not stored'> {
     const { id, instance } = row
     try {
       const end = await this.#end(row)
       if (end !== 'not stored' || this.#isOver(id)) this.#refused.delete(id)
-      if (end === 'kept') await this.#deps.queue(instance)
-    } catch (err) {
-      // The process may get the instance back. After that time the row is left to the holder of the instance.
-      if (err instanceof NotHeldError && this.#isOver(id)) this.#refused.delete(id)
-      this.#deps.log.error({ err, queue_id: id }, 'a refused message that may be stored could not be taken back yet')
+      if (end === 'kept') this.#queue(instance)
+      return end
+    } catch (error) {
+      // The holder of the instance may have sent the row.
+      if (error instanceof NotHeldError) this.#refused.delete(id)
+      throw error
     }
+  }
+
+  /** A failure does no harm: the rows of an instance are looked through every few seconds. */
+  #queue(instance: InstanceName): void {
+    this.#deps.queue(instance).catch((err: unknown) => {
+      this.#deps.log.warn({ err, instance }, 'a message that is sent after all could not be queued yet')
+    })
   }
 
   #isOver(id: RowId): boolean {
@@ -106,13 +122,15 @@ export class UndecidedRows implements PerInstance {
   }
 
   /** Withdraws the row. It is kept when another node has answered its callback. */
-  async #end({ id, instance }: RefusedRow): Promise<'withdrawn' | 'kept' | 'not stored'> {
+  async #end(refused: RefusedRow): Promise<'withdrawn' | 'kept' | 'not stored'> {
     const { outbox, transitions, looks } = this.#deps
-    const withdraw = (lookAt: number) => transitions.withdraw(instance, id, lateReason, lookAt)
-    if (await looks.after(id, withdraw)) return 'withdrawn'
+    const { id, instance } = refused
     const row = await outbox.find(id)
-    if (!row || isUnanswered(row)) return 'not stored'
-    return isWithdrawn(row) ? 'withdrawn' : 'kept'
+    if (!row) return 'not stored'
+    if (!isUnanswered(row)) return isWithdrawn(row) ? 'withdrawn' : 'kept'
+    const withdraw = (lookAt: number) => transitions.withdraw(instance, id, lateReason, lookAt)
+    // A row that could not be withdrawn has just changed.
+    return (await looks.after(id, withdraw)) ? 'withdrawn' : this.#end(refused)
   }
 }
 
@@ -121,7 +139,6 @@ export function isWithdrawn({ status, reason }: Pick<OutboxRow, 'status' | 'reas
   return status === 'refused' && reason === lateReason
 }
 
-/** The row became visible after the attempt to withdraw it. */
 function isUnanswered({ status, shown }: OutboxRow): boolean {
   return (status === 'pending' || status === 'sending') && shown === 'unsure'
 }

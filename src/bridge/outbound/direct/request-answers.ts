@@ -15,7 +15,7 @@ import type { UndecidedRows } from '../accept/undecided-rows.ts'
 type Deps = {
   requests: Pick<RequestKeyStore, 'find'>
   outbox: Pick<OutboxStore, 'find'>
-  undecided: Pick<UndecidedRows, 'reopen'>
+  undecided: Pick<UndecidedRows, 'reopen' | 'has'>
   fingerprints: Pick<Fingerprints, 'ofText' | 'matchesText'>
   clock: Pick<Clock, 'now'>
 }
@@ -38,6 +38,8 @@ export class RequestAnswers {
     const found = await requests.find(instance, requestKey, clock.now())
     // The caller was told that the message failed, and the message may be stored after all.
     if (!found || (await undecided.reopen({ id: found.rowId }))) return undefined
+    // The first request was answered without an outcome, and its message is still being stored.
+    if (undecided.has(found.rowId)) return { kind: 'late' }
     if (!fingerprints.matchesText(found.fingerprint, asked)) throw keyReused()
     const row = await outbox.find(found.rowId)
     return row ? answerOf(row) : { kind: 'refused', reason: writeReason('notSent') }

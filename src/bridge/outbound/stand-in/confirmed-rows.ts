@@ -20,7 +20,7 @@ type Deps = {
 // The answer may come too late for the helpdesk, which then shows a failure.
 const lookAfterMs = 10_000
 
-export class ConfirmedRows implements Pick<UndecidedRows, 'while' | 'reopen' | 'refuse'> {
+export class ConfirmedRows implements Pick<UndecidedRows, 'while' | 'has' | 'reopen' | 'refuse' | 'run'> {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -40,6 +40,15 @@ export class ConfirmedRows implements Pick<UndecidedRows, 'while' | 'reopen' | '
     }
     const row = await outbox.find(id)
     return row !== undefined && isWithdrawn(row)
+  }
+
+  /** Only the owner knows which rows it has not decided on. It does so before it queues what this node stores. */
+  has(): boolean {
+    return false
+  }
+
+  run(): Promise<void> {
+    return Promise.resolve()
   }
 
   /** The owner may be sending the row, so it is not withdrawn. The owner looks what the helpdesk shows of it. */
