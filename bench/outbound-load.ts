@@ -24,7 +24,7 @@ export async function writeAll({ chats, urls, each, ...place }: Writing): Promis
     for (let n = 0; n < each; n++) {
       const body = callbackBody(chat, index + 1, `message ${n}`, place)
       const started = performance.now()
-      await post(`${own[(index + n) % own.length]}${path}`, body)
+      await postCallback(`${own[(index + n) % own.length]}${path}`, body)
       times.push(performance.now() - started)
     }
     return times
@@ -32,7 +32,8 @@ export async function writeAll({ chats, urls, each, ...place }: Writing): Promis
   return (await Promise.all(perInstance)).flat()
 }
 
-async function post(webhook: string, body: string): Promise<void> {
+/** Fails unless the service takes the message. */
+export async function postCallback(webhook: string, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const answer = await request(webhook, { method: 'POST', headers, body, dispatcher: agent })
   const text = await answer.body.text()
