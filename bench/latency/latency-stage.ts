@@ -13,20 +13,23 @@ import type { CallbackDesk, Chat } from './callback-side.ts'
 import type { HelpdeskDesk } from './helpdesk-side.ts'
 import type { NetworkDesk } from './network-side.ts'
 
+/** `people` are those whom each account writes with. */
+export type StageSize = { instances: number; people: number }
+
 export type LatencyStage = {
   service: Child<OursDesk>
   network: Child<NetworkDesk>
   helpdesk: Child<HelpdeskDesk>
   callbacks: Child<CallbackDesk>
   instances: number
+  /** Neighbours in the list are of different accounts. */
   chats: Chat[]
   place: { accountId: number; inboxId: number }
 }
 
-const people = 5
-
 /** Everything goes with the stack. Resolves when all accounts are online. */
-export async function openLatencyStage(stack: AsyncDisposableStack, instances: number): Promise<LatencyStage> {
+export async function openLatencyStage(stack: AsyncDisposableStack, size: StageSize): Promise<LatencyStage> {
+  const { instances, people } = size
   const network = stack.use(new Child<NetworkDesk>('./latency/network-side.ts'))
   const helpdesk = stack.use(new Child<HelpdeskDesk>('./latency/helpdesk-side.ts'))
   const callbacks = stack.use(new Child<CallbackDesk>('./latency/callback-side.ts'))
@@ -38,9 +41,10 @@ export async function openLatencyStage(stack: AsyncDisposableStack, instances: n
   const url = await service.ask('start')
   await until('all accounts are online', async () => (await network.ask('online')) === instances * people)
   await until('the service is ready', () => isReady(url))
-  const chats = linked.flatMap(({ people: own }, index) =>
-    own.map((person) => ({ webhook: `${url}/api/instances/${instanceName(index)}/webhook`, person })),
-  )
+  const webhookOf = (index: number) => `${url}/api/instances/${instanceName(index)}/webhook`
+  const chats = Array.from({ length: people }, (_, n) =>
+    linked.map(({ people: own }, index) => ({ webhook: webhookOf(index), person: own[n] ?? '' })),
+  ).flat()
   const place = { accountId: facts.helpdesk.account_id, inboxId: facts.helpdesk.inbox_id }
   return { service, network, helpdesk, callbacks, instances, chats, place }
 }
