@@ -8,8 +8,6 @@ import type { LatencyStage } from './latency-stage.ts'
 export type Waits = { times: number[]; late: number[] }
 
 export type Direction = {
-  /** With how many people each account writes. */
-  people: number
   /** Every chat has had a message. */
   meet: (stage: LatencyStage) => Promise<void>
   /** Resolves when the service is done with so many messages. A message follows when an earlier one is through. */
@@ -22,8 +20,6 @@ const underWay = { callback: 1, inbound: 4 }
 
 /** From the moment that the helpdesk sends a callback until it is answered. */
 export const callback: Direction = {
-  // As many as keep a chat from getting two messages within two seconds. Then the service asks the helpdesk for their order.
-  people: 40,
   meet: (stage) => writeInTurn(stage, stage.chats.length),
   asFastAsItGoes: writeInTurn,
   atArrivals: async ({ callbacks, chats, place }, arrivals) => {
@@ -33,7 +29,6 @@ export const callback: Direction = {
 
 /** From the moment that a frame leaves the server of the network until the helpdesk has the message. */
 export const inbound: Direction = {
-  people: 10,
   meet: async ({ network, helpdesk }) => {
     const count = await network.ask('writeToAll')
     await until('all conversations are open', async () => (await helpdesk.ask('posted')) >= count)

@@ -13,9 +13,6 @@ import type { CallbackDesk, Chat } from './callback-side.ts'
 import type { HelpdeskDesk } from './helpdesk-side.ts'
 import type { NetworkDesk } from './network-side.ts'
 
-/** `people` are those whom each account writes with. */
-export type StageSize = { instances: number; people: number }
-
 export type LatencyStage = {
   service: Child<OursDesk>
   network: Child<NetworkDesk>
@@ -27,9 +24,11 @@ export type LatencyStage = {
   place: { accountId: number; inboxId: number }
 }
 
+/** With whom each account writes. */
+const people = 10
+
 /** Everything goes with the stack. Resolves when all accounts are online. */
-export async function openLatencyStage(stack: AsyncDisposableStack, size: StageSize): Promise<LatencyStage> {
-  const { instances, people } = size
+export async function openLatencyStage(stack: AsyncDisposableStack, instances: number): Promise<LatencyStage> {
   const network = stack.use(new Child<NetworkDesk>('./latency/network-side.ts'))
   const helpdesk = stack.use(new Child<HelpdeskDesk>('./latency/helpdesk-side.ts'))
   const callbacks = stack.use(new Child<CallbackDesk>('./latency/callback-side.ts'))

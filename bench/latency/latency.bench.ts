@@ -33,7 +33,7 @@ export async function run(): Promise<BenchmarkResult> {
 
 async function measure(direction: Direction): Promise<Figures> {
   await using stack = new AsyncDisposableStack()
-  const stage = await openLatencyStage(stack, { instances, people: direction.people })
+  const stage = await openLatencyStage(stack, instances)
   await direction.meet(stage)
   await direction.asFastAsItGoes(stage, messages)
   const began = performance.now()
