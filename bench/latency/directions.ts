@@ -15,13 +15,15 @@ export type Direction = {
   atArrivals: (stage: LatencyStage, arrivals: Arrivals) => Promise<Waits>
 }
 
-/** How many messages are under way in the closed loops, for each account. */
-const underWay = { callback: 1, inbound: 4 }
+/** How many received messages are under way in the closed loop, for each account. */
+const receivedAtOnce = 4
+/** The first message to a person costs many times as much, and the service is slow until its code is compiled. */
+const firstAtOnce = 5
 
 /** From the moment that the helpdesk sends a callback until it is answered. */
 export const callback: Direction = {
-  meet: (stage) => writeInTurn(stage, stage.chats.length),
-  asFastAsItGoes: writeInTurn,
+  meet: (stage) => writeInTurn(stage, stage.chats.length, firstAtOnce),
+  asFastAsItGoes: (stage, count) => writeInTurn(stage, count, stage.instances),
   atArrivals: async ({ callbacks, chats, place }, arrivals) => {
     return callbacks.ask('writeAtArrivals', { chats, place, arrivals })
   },
@@ -43,9 +45,8 @@ export const inbound: Direction = {
   },
 }
 
-async function writeInTurn(stage: LatencyStage, count: number): Promise<void> {
-  const { callbacks, network, chats, place, instances } = stage
-  const agents = instances * underWay.callback
+async function writeInTurn(stage: LatencyStage, count: number, agents: number): Promise<void> {
+  const { callbacks, network, chats, place } = stage
   const before = await network.ask('received')
   await callbacks.ask('writeInTurn', { chats, place, agents, count })
   await until('all messages have arrived', async () => (await network.ask('received')) >= before + count)
@@ -56,7 +57,7 @@ async function receiveInTurn({ network, helpdesk, instances }: LatencyStage, cou
   let written = 0
   await until('all messages are posted', async () => {
     const posted = (await helpdesk.ask('posted')) - before
-    const next = Math.min(count, posted + instances * underWay.inbound) - written
+    const next = Math.min(count, posted + instances * receivedAtOnce) - written
     await network.ask('write', next)
     written += next
     return posted >= count
