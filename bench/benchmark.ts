@@ -51,6 +51,11 @@ export function medians(all: readonly Measured[]): Measured {
   return Object.fromEntries(keys.map((key) => [key, median(all.map((each) => each[key] ?? NaN))]))
 }
 
+/** So many of the values are not higher: 0.99 of them, for example. */
+export function percentile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1] ?? NaN
+}
+
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)

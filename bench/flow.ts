@@ -2,7 +2,7 @@
 // to a group, and the cost per message.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inTurn, medianRatio, medians, round } from './benchmark.ts'
+import { inTurn, medianRatio, medians, percentile, round } from './benchmark.ts'
 import type { BenchmarkResult, Target as Limit } from './benchmark.ts'
 
 /** `ours` is the service on SQLite, `postgres` the service on PostgreSQL. */
@@ -71,10 +71,9 @@ export function figuresOf(measured: {
   count: number
   times: readonly number[]
 }): Figures {
-  const { cpuMs, wallMs, count } = measured
-  const times = measured.times.toSorted((a, b) => a - b)
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? NaN
-  return { cpu_ms: cpuMs / count, messages_per_s: (count / wallMs) * 1000, p50_ms: at(0.5), p99_ms: at(0.99) }
+  const { cpuMs, wallMs, count, times } = measured
+  const [p50_ms, p99_ms] = [percentile(times, 0.5), percentile(times, 0.99)]
+  return { cpu_ms: cpuMs / count, messages_per_s: (count / wallMs) * 1000, p50_ms, p99_ms }
 }
 
 /** BENCH_MESSAGES=20 for a quick try; a group gets fewer, because each message goes to every member. */
@@ -91,6 +90,12 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
     if (performance.now() > deadline) throw new Error(`waited ${waitMs} ms until ${what}`)
     await sleep(pollMs)
   }
+}
+
+/** Whether all instances of the service at this address are ready. */
+export async function isReady(url: string): Promise<boolean> {
+  const list = (await (await fetch(`${url}/api/instances`)).json()) as { state: string }[]
+  return list.every(({ state }) => state === 'ready')
 }
 
 /** Phone numbers of so many accounts of each way. */

@@ -63,7 +63,7 @@ const desk = {
     delay(numbers, 0)
     await clock.advance(holdMs)
   },
-  posted: () => helpdesk.see.messages().length,
+  posted: () => helpdesk.see.messageCount,
   problems: () => [...network.log.problems],
 }
 

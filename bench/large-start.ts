@@ -25,7 +25,7 @@ export async function measureStart(location: DatabaseLocation, instance: string)
   })
   const url = await service.ready()
   const ready_ms = performance.now() - started
-  const body = callbackBody('5511888880001@s.whatsapp.net', 1, 'hello', place)
+  const body = callbackBody('5511888880001@s.whatsapp.net', 'hello', place)
   const answer = await fetch(`${url}/api/instances/${instance}/webhook`, { method: 'POST', headers, body })
   const text = await answer.text()
   if (!/"status":"(queued|sent)"/.test(text)) throw new Error(`the service answered ${answer.status}: ${text}`)

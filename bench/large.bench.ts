@@ -13,7 +13,7 @@ import { nodeHold } from '../test/harness/holds.ts'
 import { PostgresServer } from '../test/harness/postgres-server.ts'
 import { openStores } from '../test/storage/harness/all-stores.ts'
 import type { Stores } from '../test/storage/harness/all-stores.ts'
-import { round } from './benchmark.ts'
+import { percentile, round } from './benchmark.ts'
 import type { BenchmarkResult } from './benchmark.ts'
 import { dayMs, daysOfMessages, fill, template } from './large-fill.ts'
 import type { Sizes } from './large-names.ts'
@@ -91,8 +91,8 @@ async function measureAll(queries: Queries, figures: Figures, prefix: string): P
       await query()
       if (n >= 0) times.push(performance.now() - began)
     }
-    const p99 = at(times, 0.99)
-    Object.assign(figures, { [`${prefix}${name}_p50_ms`]: at(times, 0.5), [`${prefix}${name}_p99_ms`]: p99 })
+    const p99 = percentile(times, 0.99)
+    Object.assign(figures, { [`${prefix}${name}_p50_ms`]: percentile(times, 0.5), [`${prefix}${name}_p99_ms`]: p99 })
     slowest = Math.max(slowest, p99)
   }
   return slowest
@@ -120,8 +120,11 @@ async function measureDuringPrune({ map }: Stores, queries: Queries, figures: Fi
   }
   isPruning = false
   await asking
-  const p99 = at(times, 0.99)
-  Object.assign(figures, { prune_batch_p50_ms: at(batches, 0.5), prune_batch_p99_ms: at(batches, 0.99) })
+  const p99 = percentile(times, 0.99)
+  Object.assign(figures, {
+    prune_batch_p50_ms: percentile(batches, 0.5),
+    prune_batch_p99_ms: percentile(batches, 0.99),
+  })
   Object.assign(figures, { queries_during_prune: times.length, during_prune_p99_ms: p99 })
   return p99
 }
@@ -130,11 +133,6 @@ async function measureBackup(path: string, target: string, figures: Figures): Pr
   const began = performance.now()
   const bytes = await makeBackup({ path, target, overwrite: false, now: Date.now() })
   Object.assign(figures, { backup_s: (performance.now() - began) / 1000, backup_mb: bytes / 2 ** 20 })
-}
-
-function at(times: readonly number[], share: number): number {
-  const sorted = times.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
 }
 
 function rounded(values: Figures): Figures {

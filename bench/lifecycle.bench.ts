@@ -1,6 +1,6 @@
 // How long 18 healthy subscribers wait for an event, with a dead and a slow one beside them and without.
 
-import { interleave, round } from './benchmark.ts'
+import { interleave, percentile, round } from './benchmark.ts'
 import type { BenchmarkResult } from './benchmark.ts'
 import { Child } from './child.ts'
 import type { SenderDesk } from './lifecycle-sender.ts'
@@ -18,11 +18,10 @@ export async function run(): Promise<BenchmarkResult> {
   const measure = async (withTrouble: boolean) => {
     await subscribers.ask('begin', withTrouble)
     await sender.ask('run', { urls, events, everyMs })
-    const sorted = (await subscribers.ask('latencies')).toSorted((a, b) => a - b)
+    const times = await subscribers.ask('latencies')
     const expected = events * (subscriberCount - 2)
-    if (sorted.length !== expected) throw new Error(`${sorted.length} deliveries arrived, ${expected} were sent`)
-    const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN
-    return { p50: at(0.5), p99: at(0.99) }
+    if (times.length !== expected) throw new Error(`${times.length} deliveries arrived, ${expected} were sent`)
+    return { p50: percentile(times, 0.5), p99: percentile(times, 0.99) }
   }
   await measure(false)
   const { alone, beside } = await interleave(rounds, { alone: () => measure(false), beside: () => measure(true) })

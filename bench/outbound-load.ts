@@ -22,9 +22,9 @@ export async function writeAll({ chats, urls, each, ...place }: Writing): Promis
     const own = urls[index] ?? []
     const times: number[] = []
     for (let n = 0; n < each; n++) {
-      const body = callbackBody(chat, index + 1, `message ${n}`, place)
+      const body = callbackBody(chat, `message ${n}`, place)
       const started = performance.now()
-      await post(`${own[(index + n) % own.length]}${path}`, body)
+      await postCallback(`${own[(index + n) % own.length]}${path}`, body)
       times.push(performance.now() - started)
     }
     return times
@@ -32,7 +32,8 @@ export async function writeAll({ chats, urls, each, ...place }: Writing): Promis
   return (await Promise.all(perInstance)).flat()
 }
 
-async function post(webhook: string, body: string): Promise<void> {
+/** Fails unless the service takes the message. */
+export async function postCallback(webhook: string, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const answer = await request(webhook, { method: 'POST', headers, body, dispatcher: agent })
   const text = await answer.body.text()
@@ -45,13 +46,17 @@ async function post(webhook: string, body: string): Promise<void> {
 
 type Place = Pick<Writing, 'accountId' | 'inboxId'>
 
-/** The body of a callback of Chatwoot for a message of an agent. */
-export function callbackBody(chat: string, conversationId: number, content: string, place: Place): string {
-  return JSON.stringify(callback(chat, conversationId, content, place))
+/**
+ * The body of a callback of Chatwoot for a message of an agent. Each message has a conversation of its own: agents do not write
+ * every few milliseconds. If two messages of a conversation came within two seconds, the service would ask for their order.
+ */
+export function callbackBody(chat: string, content: string, place: Place): string {
+  return JSON.stringify(callback(chat, content, place))
 }
 
-function callback(chat: string, conversationId: number, content: string, { accountId, inboxId }: Place): object {
+function callback(chat: string, content: string, { accountId, inboxId }: Place): object {
   const id = (messageId += 1)
+  const conversationId = id
   const at = Math.floor(Date.now() / 1000)
   const user = { id: 1, name: 'Ana', email: 'ana@example.com', type: 'user' }
   const contact = {

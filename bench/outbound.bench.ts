@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BenchmarkResult } from './benchmark.ts'
 import { Child } from './child.ts'
-import { figuresOf, measureFlow, messagesPer, numbersOf, until, ways } from './flow.ts'
+import { figuresOf, isReady, measureFlow, messagesPer, numbersOf, until, ways } from './flow.ts'
 import type { Figures, Target, Way } from './flow.ts'
 import { openServices } from './flow-services.ts'
 import type { Services, ServiceWay } from './flow-services.ts'
@@ -65,11 +65,6 @@ async function open(stack: AsyncDisposableStack, instances: number): Promise<Sta
   const place = { accountId: facts.helpdesk.account_id, inboxId: facts.helpdesk.inbox_id }
   const chats = { ours: chatsOf('ours'), postgres: chatsOf('postgres'), bare: chatsOf('bare') }
   return { ...services, sim, bare, urls, chats, place }
-}
-
-async function isReady(url: string): Promise<boolean> {
-  const list = (await (await fetch(`${url}/api/instances`)).json()) as { state: string }[]
-  return list.every(({ state }) => state === 'ready')
 }
 
 async function block({ sim, bare, ...stage }: Stage, way: Way, target: Target): Promise<Figures> {

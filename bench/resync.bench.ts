@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { medians, round } from './benchmark.ts'
+import { medians, percentile, round } from './benchmark.ts'
 import type { BenchmarkResult } from './benchmark.ts'
 import { Child } from './child.ts'
 import { serviceEnvironment, until } from './flow.ts'
@@ -62,9 +62,8 @@ async function open(stack: AsyncDisposableStack): Promise<Stage> {
 }
 
 async function write({ sim }: Stage): Promise<Record<string, number>> {
-  const times = (await sim.ask('write', { number, count: messages, everyMs })).toSorted((a, b) => a - b)
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? NaN
-  return { p50_ms: at(0.5), p99_ms: at(0.99) }
+  const times = await sim.ask('write', { number, count: messages, everyMs })
+  return { p50_ms: percentile(times, 0.5), p99_ms: percentile(times, 0.99) }
 }
 
 async function blocks(stage: Stage): Promise<Record<string, number>[]> {

@@ -39,7 +39,7 @@ export class EventLog<T> {
       this.#forgotten += this.#entries.length - this.#limit
       this.#entries = this.#entries.slice(-this.#limit)
     }
-    for (const waiter of [...this.#waiters]) {
+    for (const waiter of this.#waiters) {
       if (!waiter.matches(entry)) continue
       this.#waiters.delete(waiter)
       waiter.resolve(entry)

@@ -56,8 +56,3 @@ export class MovingStage implements AsyncDisposable {
     return this.#owned.disposeAsync()
   }
 }
-
-/** The share of `times` that is not longer. */
-export function percentile(times: readonly number[], share: number): number {
-  return times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? NaN
-}

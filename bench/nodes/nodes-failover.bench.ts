@@ -1,10 +1,10 @@
 // How long the instances of a killed node have no owner, and how long they are offline.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { round } from '../benchmark.ts'
+import { percentile, round } from '../benchmark.ts'
 import type { BenchmarkResult } from '../benchmark.ts'
 import { ask, BenchPostgres } from '../postgres.ts'
-import { MovingStage, percentile } from './moving-stage.ts'
+import { MovingStage } from './moving-stage.ts'
 
 const size = Number(process.env['BENCH_NODES'] ?? 10)
 const instances = Number(process.env['BENCH_INSTANCES'] ?? 1000)

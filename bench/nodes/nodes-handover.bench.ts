@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../src/lib/log.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { AssignmentStore } from '../../src/storage/stores/nodes/assignment-store.ts'
-import { round } from '../benchmark.ts'
+import { percentile, round } from '../benchmark.ts'
 import type { BenchmarkResult } from '../benchmark.ts'
 import { BenchPostgres } from '../postgres.ts'
-import { MovingStage, percentile } from './moving-stage.ts'
+import { MovingStage } from './moving-stage.ts'
 import type { Owned } from './node-set.ts'
 
 const instances = Number(process.env['BENCH_INSTANCES'] ?? 80)

@@ -27,6 +27,11 @@ export class HelpdeskObserver {
     return rows.map(seeMessage)
   }
 
+  /** Counting costs nothing; a list of all messages is a copy of each. */
+  get messageCount(): number {
+    return this.#desk.state.messages.size
+  }
+
   conversations(matches: Matches<SeenConversation> = () => true): SeenConversation[] {
     return this.#desk.state.conversations.all().map(seeConversation).filter(matches)
   }

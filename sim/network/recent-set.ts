@@ -11,12 +11,13 @@ export class RecentSet<T> {
     return this.#entries.has(entry)
   }
 
-  add(entry: T): void {
+  /** False when the entry is in the set already. */
+  add(entry: T): boolean {
+    const before = this.#entries.size
     this.#entries.add(entry)
-    if (this.#entries.size <= this.#limit) return
-    for (const oldest of this.#entries) {
-      this.#entries.delete(oldest)
-      return
-    }
+    if (this.#entries.size === before) return false
+    const [oldest] = before < this.#limit ? [] : this.#entries
+    if (oldest !== undefined) this.#entries.delete(oldest)
+    return true
   }
 }

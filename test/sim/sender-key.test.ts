@@ -30,6 +30,13 @@ test('a message that one member has opened stays closed for a member without the
   assert.throws(() => memberWith(wrongAuthor).decrypt(body), /signature/)
 })
 
+test('the members of a group open one message once, whichever of them opens it first', () => {
+  const author = new OwnSenderKey(new SeededRandom('author'))
+  const start = author.distribution()
+  const body = author.encrypt(Buffer.from('hello'))
+  assert.equal(memberWith(start).decrypt(body), memberWith(start).decrypt(body), 'one object')
+})
+
 test('a message that was changed on its way is refused although others opened it unchanged', () => {
   const author = new OwnSenderKey(new SeededRandom('author'))
   const start = author.distribution()

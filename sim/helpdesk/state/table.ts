@@ -20,6 +20,10 @@ export class Table<Row extends { id: number }> {
     return this.#rows.get(id)
   }
 
+  get size(): number {
+    return this.#rows.size
+  }
+
   delete(row: Row): void {
     this.#rows.delete(row.id)
   }

@@ -166,11 +166,10 @@ export class Correspondent implements LocalDeviceOwner {
   }
 
   onMessage(device: LocalDevice, received: ReceivedMessage): void {
-    if (this.#memory.hasSeen(device, received.from, received.id)) {
+    if (!this.#memory.addSeen(device, received.from, received.id)) {
       this.duplicates += 1
       return
     }
-    this.#memory.addSeen(device, received.from, received.id)
     const fault = faultOfToken(received, this.user)
     if (fault !== undefined) this.parts.violate(fault)
     this.opened.add({ id: received.id, device: device.id })

@@ -2,6 +2,7 @@
 import { proto } from '../library.ts'
 import type { Directory } from '../server/directory.ts'
 import { signalAddress, type Device, type User } from '../server/user.ts'
+import { ObjectMemo } from '../signal/memo.ts'
 import type { PublishedBundle, SignalDevice } from '../signal/signal-device.ts'
 import { isGroupJid, withoutDevice } from '../wire/jid.ts'
 import { bytesOf, children, type Stanza } from '../wire/stanza.ts'
@@ -83,33 +84,35 @@ export class LocalDevice implements Device {
   /** A group message has the sender key in one part and the text in another. The parts make one message. */
   #open(node: Stanza, author: Device): proto.IMessage {
     const group = node.attrs.from ?? ''
-    const message = new proto.Message()
-    const parts = children(node, 'enc')
-    if (parts.length === 0) throw new Error('nothing in this message is for this device')
-    for (const part of parts) {
+    let message: proto.Message | undefined
+    for (const part of children(node, 'enc')) {
       const opened = this.#openPart(group, author, part)
       const announced = opened.senderKeyDistributionMessage
       if (announced?.groupId && announced.axolotlSenderKeyDistributionMessage) {
         const { groupId, axolotlSenderKeyDistributionMessage: distribution } = announced
         this.signal.learnSenderKey(groupId, signalAddress(author), distribution)
       }
-      Object.assign(message, opened)
+      message = message ? Object.assign(new proto.Message(), message, opened) : opened
     }
+    if (!message) throw new Error('nothing in this message is for this device')
     return message
   }
 
   #openPart(group: string, author: Device, part: Stanza): proto.Message {
     const body = bytesOf(part) ?? Buffer.alloc(0)
     const { type = 'msg' } = part.attrs
-    const plain =
-      type === 'skmsg' && isGroupJid(group)
-        ? this.signal.decryptGroup(group, signalAddress(author), body)
-        : this.signal.decrypt(signalAddress(author), type, body)
-    return proto.Message.decode(unpad(plain))
+    const address = signalAddress(author)
+    const isForGroup = type === 'skmsg' && isGroupJid(group)
+    if (!isForGroup) return decode(this.signal.decrypt(address, type, body))
+    const plain = this.signal.decryptGroup(group, address, body)
+    return decoded.get(plain, () => decode(plain))
   }
 }
 
+/** Members of a group share the message that they have opened. */
+const decoded = new ObjectMemo<Buffer, proto.Message>()
+
 /** The last byte is the number of padding bytes. */
-function unpad(plain: Buffer): Buffer {
-  return plain.subarray(0, plain.length - (plain.at(-1) ?? 0))
+function decode(padded: Buffer): proto.Message {
+  return proto.Message.decode(padded.subarray(0, padded.length - (padded.at(-1) ?? 0)))
 }

@@ -27,8 +27,9 @@ export class MessageMemory {
     return this.#seen.has(`${device.id} ${author.lid} ${id}`)
   }
 
-  addSeen(device: LocalDevice, author: User, id: string): void {
-    this.#seen.add(`${device.id} ${author.lid} ${id}`)
+  /** False when the device has seen the message before. */
+  addSeen(device: LocalDevice, author: User, id: string): boolean {
+    return this.#seen.add(`${device.id} ${author.lid} ${id}`)
   }
 
   /** Counts the retry requests of a device for one message and returns the new count. */

@@ -1,7 +1,7 @@
 // Computes the reporting token that belongs to a message. It follows the facts of the protocol and shares no code with clients.
 import { proto } from '../library.ts'
 import type { User } from '../server/user.ts'
-import { Memo } from '../signal/memo.ts'
+import { ObjectMemo } from '../signal/memo.ts'
 import { derive, hmac } from '../signal/primitives.ts'
 import { isGroupJid, isLidJid, withoutDevice } from '../wire/jid.ts'
 import { bytesOf, child } from '../wire/stanza.ts'
@@ -36,21 +36,23 @@ const COVERED = new Set(
 /** Every beginning of a covered path. */
 const ENTERED = new Set([...COVERED].flatMap((path) => path.split('.').map((_, at, all) => all.slice(0, at).join('.'))))
 
-const NO_TOKEN = Buffer.alloc(0)
-const tokens = new Memo<Buffer>()
+/** The tokens of a message by what else they depend on. Members of a group share the message. */
+const tokens = new ObjectMemo<proto.IMessage, Map<string, Buffer | undefined>>()
 
 /** Undefined for a message that needs no token. */
 export function reportingTokenOf({ id, sender, chat, message }: Sent): Buffer | undefined {
   const secret = message.messageContextInfo?.messageSecret
   if (!secret) return undefined
-  const encoded = Buffer.from(proto.Message.encode(message).finish())
-  const token = tokens.get([id, sender, chat, encoded], () => {
-    const covered = coveredBytes(encoded, [])
-    if (covered.length === 0) return NO_TOKEN
-    const key = derive(secret, Buffer.alloc(0), `${id}${sender}${chat}Report Token`, 32)
-    return hmac(key, covered).subarray(0, 16)
-  })
-  return token === NO_TOKEN ? undefined : token
+  const known = tokens.get(message, () => new Map<string, Buffer | undefined>())
+  const info = `${id}${sender}${chat}Report Token`
+  if (!known.has(info)) known.set(info, tokenOf(message, secret, info))
+  return known.get(info)
+}
+
+function tokenOf(message: proto.IMessage, secret: Uint8Array, info: string): Buffer | undefined {
+  const covered = coveredBytes(Buffer.from(proto.Message.encode(message).finish()), [])
+  if (covered.length === 0) return undefined
+  return hmac(derive(secret, Buffer.alloc(0), info, 32), covered).subarray(0, 16)
 }
 
 /** What is wrong with the token of a message that this user received, or undefined. A message may have no token. */

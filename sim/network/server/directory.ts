@@ -1,6 +1,6 @@
 // Finds users and devices by any of their addresses.
 import type { SeededRandom } from '../seeded-random.ts'
-import { LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.ts'
+import { LID_SERVER, parseJid, PHONE_SERVER, type Jid } from '../wire/jid.ts'
 import { User, type Device } from './user.ts'
 
 export class Directory {
@@ -33,14 +33,18 @@ export class Directory {
 
   /** Finds a user by phone number or by any address. */
   find(address: string): User | undefined {
-    if (!address.includes('@')) return this.#byPhone.get(address)
-    const { user, server } = parseJid(address)
-    if (server === LID_SERVER) return this.#byLid.get(user)
-    return server === PHONE_SERVER ? this.#byPhone.get(user) : undefined
+    return address.includes('@') ? this.#at(parseJid(address)) : this.#byPhone.get(address)
   }
 
   device(address: string): Device | undefined {
-    return this.find(address)?.devices.get(parseJid(address).device)
+    if (!address.includes('@')) return undefined
+    const jid = parseJid(address)
+    return this.#at(jid)?.devices.get(jid.device)
+  }
+
+  #at({ user, server }: Jid): User | undefined {
+    if (server === LID_SERVER) return this.#byLid.get(user)
+    return server === PHONE_SERVER ? this.#byPhone.get(user) : undefined
   }
 
   #freshLid(): string {

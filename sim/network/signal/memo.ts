@@ -3,7 +3,7 @@
 
 const REMEMBERED = 1_000
 
-export class Memo<Result extends object | boolean> {
+export class Memo<Result extends object> {
   #recent = new Map<string, Result>()
   #older = new Map<string, Result>()
 
@@ -18,6 +18,19 @@ export class Memo<Result extends object | boolean> {
       this.#recent = new Map()
     }
     this.#recent.set(name, result)
+    return result
+  }
+}
+
+/** The same for what depends on one object alone. Members of a group get one stanza, and so one object. */
+export class ObjectMemo<Subject extends object, Result extends object> {
+  readonly #known = new WeakMap<Subject, Result>()
+
+  get(subject: Subject, compute: () => Result): Result {
+    const known = this.#known.get(subject)
+    if (known !== undefined) return known
+    const result = compute()
+    this.#known.set(subject, result)
     return result
   }
 }

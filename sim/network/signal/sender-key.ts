@@ -1,7 +1,7 @@
 // Sender keys: an author announces one chain per group and then encrypts each message once for all members.
 import type { SeededRandom } from '../seeded-random.ts'
 import { KeyPair, verifySignature } from './curve.ts'
-import { Memo } from './memo.ts'
+import { ObjectMemo } from './memo.ts'
 import { Chain, decryptCbc, derive, encryptCbc } from './primitives.ts'
 import { Fields, writeFields } from './protobuf.ts'
 
@@ -47,8 +47,42 @@ export class OwnSenderKey {
   }
 }
 
-const genuine = new Memo<boolean>()
-const plain = new Memo<Buffer>()
+/** A message that all members of a group open. What they do with equal keys is done once. */
+class SealedMessage {
+  readonly keyId: number
+  readonly index: number
+  readonly #signed: Uint8Array
+  readonly #signature: Uint8Array
+  readonly #sealed: () => Buffer
+  #checked: { signingKey: Buffer; isGenuine: boolean } | undefined
+  #opened: { seed: Buffer; plain: Buffer } | undefined
+
+  constructor(body: Uint8Array) {
+    this.#signed = body.subarray(0, -64)
+    this.#signature = body.subarray(-64)
+    const fields = new Fields(this.#signed.subarray(1))
+    this.keyId = fields.number(1) ?? 0
+    this.index = fields.number(2) ?? 0
+    this.#sealed = () => fields.bytes(3)
+  }
+
+  isSignedWith(signingKey: Buffer): boolean {
+    if (this.#checked?.signingKey.equals(signingKey)) return this.#checked.isGenuine
+    const isGenuine = verifySignature(signingKey, this.#signed, this.#signature)
+    this.#checked = { signingKey, isGenuine }
+    return isGenuine
+  }
+
+  open(seed: Buffer): Buffer {
+    if (this.#opened?.seed.equals(seed)) return this.#opened.plain
+    const { iv, key } = messageKeys(seed)
+    const plain = decryptCbc(key, iv, this.#sealed())
+    this.#opened = { seed, plain }
+    return plain
+  }
+}
+
+const messages = new ObjectMemo<Uint8Array, SealedMessage>()
 
 /** Every key that an author has announced in a group. */
 export class KnownSenderKeys {
@@ -62,19 +96,12 @@ export class KnownSenderKeys {
     this.#keys.set(id, { chain: new Chain(fields.bytes(3), fields.number(2) ?? 0), signingKey: fields.bytes(4) })
   }
 
+  /** Members that open one and the same object get one and the same result. */
   decrypt(body: Uint8Array): Buffer {
-    const signed = body.subarray(0, -64)
-    const fields = new Fields(signed.subarray(1))
-    const known = this.#keys.get(fields.number(1) ?? 0)
+    const message = messages.get(body, () => new SealedMessage(body))
+    const known = this.#keys.get(message.keyId)
     if (!known) throw new Error('no sender key for this message')
-    const isGenuine = genuine.get([known.signingKey, body], () =>
-      verifySignature(known.signingKey, signed, body.subarray(-64)),
-    )
-    if (!isGenuine) throw new Error('bad sender key signature')
-    const seed = known.chain.take(fields.number(2) ?? 0)
-    return plain.get([seed, body], () => {
-      const { iv, key } = messageKeys(seed)
-      return decryptCbc(key, iv, fields.bytes(3))
-    })
+    if (!message.isSignedWith(known.signingKey)) throw new Error('bad sender key signature')
+    return message.open(known.chain.take(message.index))
   }
 }

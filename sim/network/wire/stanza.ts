@@ -23,16 +23,19 @@ export function child(node: Stanza | undefined, tag: string): Stanza | undefined
   return allChildren(node).find((one) => one.tag === tag)
 }
 
+/** The content itself, without a copy: all devices that get one stanza get one object. */
 export function bytesOf(node: Stanza | undefined): Buffer | undefined {
   const content = node?.content
   if (typeof content === 'string') return Buffer.from(content)
-  return content instanceof Uint8Array ? Buffer.from(content) : undefined
+  if (content === undefined || Array.isArray(content)) return undefined
+  return content instanceof Buffer ? content : Buffer.from(content)
 }
 
 export function requiredBytes(node: Stanza | undefined, what: string): Buffer {
   const bytes = bytesOf(node)
   if (!bytes) throw new Error(`the stanza carries no ${what}`)
-  return bytes
+  // What is kept for long must not keep the whole stanza.
+  return Buffer.from(bytes)
 }
 
 export function textOf(node: Stanza | undefined): string | undefined {
