@@ -22,6 +22,8 @@ type Deps = {
   peers: Pick<Peers, 'look'>
   /** Undefined while this process is no node, or while its beats fail. */
   view: () => BeatView | undefined
+  /** So many instances that were free in this view have a node now. The next beat shows it, which is half a second later. */
+  onPlaced: (view: BeatView, count: number) => void
   /** This node reads what it holds now. */
   lookHere: () => void
   /** What the instances do. It is read only when some of them are to move. */
@@ -95,6 +97,7 @@ export class Rebalancer {
   async #place({ place }: PlacementPlan, view: BeatView): Promise<void> {
     if (place.length === 0) return
     const placed = await this.#deps.assignments.place(place, this.#deps.clock.now())
+    this.#deps.onPlaced(view, placed.length)
     this.#tell(
       view,
       placed.flatMap(({ node }) => node ?? []),

@@ -47,6 +47,7 @@ class RebalancerStage {
       },
       peers: { look: ({ id: peer }) => Promise.resolve(void this.looks.push(`${id} tells ${peer}`)) },
       view: () => view,
+      onPlaced: () => undefined,
       lookHere: () => void this.looks.push(`${id} looks`),
       activities: () => Promise.resolve(activities),
       cells: startCell ? new CellStarter({ start: startCell, clock: this.clock, log: this.log.log }) : null,

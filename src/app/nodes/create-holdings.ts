@@ -86,6 +86,9 @@ function createRebalancer({ log, stack }: Base, { node, accounts }: Parts): Reba
     new Rebalancer({
       ...{ assignments: tables.assignments, peers, log },
       view: () => viewOf(membership),
+      onPlaced: ({ nodes }, count) => {
+        membership.notePlaced(nodes, count)
+      },
       lookHere: () => {
         membership.lookNow()
       },

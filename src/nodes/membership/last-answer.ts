@@ -27,6 +27,12 @@ export class LastAnswer {
     return this.#answer?.free ?? 0
   }
 
+  /** So many of those that were free when the nodes were seen like this have a node now. A later answer has counted them itself. */
+  notePlaced(seen: readonly SeenNode[], count: number): void {
+    if (this.#answer?.nodes !== seen) return
+    this.#answer = { ...this.#answer, free: Math.max(0, this.#answer.free - count) }
+  }
+
   /** Epoch milliseconds on the clock of the database; on the clock of this machine before the first answer. */
   databaseNow(): number {
     if (!this.#answer) return this.#clock.now()

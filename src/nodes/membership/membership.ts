@@ -92,6 +92,11 @@ export class Membership {
     return this.#parts.last.free
   }
 
+  /** This node has placed so many free instances. `seen` is what it saw of the nodes before. */
+  notePlaced(seen: readonly SeenNode[], count: number): void {
+    this.#parts.last.notePlaced(seen, count)
+  }
+
   /** How many instances are assigned to this node. */
   get heldCount(): number {
     return this.#parts.held.size
