@@ -8,6 +8,7 @@ import { waitUntil } from '../../../harness/wait-until.ts'
 import type { Asked, BalancerAnswer } from './balancer.ts'
 import type { History, Stop } from './history.ts'
 import { noViolations, violationsIn } from './history-checker.ts'
+import { outboxLinesOf } from './lost-answers.ts'
 import { NodeSet, patienceMs } from './node-set.ts'
 import type { StageNode } from './stage-node.ts'
 import { openStageParts } from './stage-parts.ts'
@@ -137,10 +138,15 @@ export class ClusterStage {
   async assertNothingWrong(): Promise<void> {
     await this.traffic.stop()
     const isSettled = async () => (await this.#underWay()) === 0 && this.#missing === 0
-    const instead = () => violationsIn(this.history)
-    await waitUntil('nothing is under way', isSettled, { timeoutMs: patienceMs, instead })
+    await waitUntil('nothing is under way', isSettled, { timeoutMs: patienceMs, instead: () => this.#found() })
     await this.parts.helpdesk.settled()
-    assert.deepEqual(violationsIn(this.history), noViolations)
+    const { lostRows, ...violations } = await this.#found()
+    assert.deepEqual(violations, noViolations, [JSON.stringify(violations), ...lostRows].join('\n'))
+  }
+
+  async #found() {
+    const violations = violationsIn(this.history)
+    return { ...violations, lostRows: await outboxLinesOf(this.parts, violations.outbound.lost) }
   }
 
   async #heldBy(node: StageNode): Promise<Held[]> {
