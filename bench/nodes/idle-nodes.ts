@@ -48,8 +48,8 @@ async function joinOne(stack: AsyncDisposableStack, index: number): Promise<Memb
       const { id, nodes, free } = membership
       return id === undefined ? undefined : { id, nodes, free }
     },
-    onPlaced: ({ nodes }, count) => {
-      membership.notePlaced(nodes, count)
+    onAllPlaced: ({ nodes }) => {
+      membership.noteNoneFree(nodes)
     },
     lookHere: () => {
       membership.lookNow()

@@ -243,7 +243,7 @@ test('an instance that this node has placed is free no more, before the next bea
   const { membership, id } = await stage.join()
   const { nodes: seen, free } = membership
   await stage.tables.assignments.place([{ instance: 'shop', node: id }], 0)
-  membership.notePlaced(seen, 1)
+  membership.noteNoneFree(seen)
   assert.deepEqual([free, membership.free], [1, 0])
 })
 
@@ -255,7 +255,7 @@ test('an instance that became free after this node has placed others stays free'
   await stage.tables.assignments.place([{ instance: 'shop', node: id }], 0)
   await stage.tables.addInstance('late')
   await stage.pass(1000)
-  membership.notePlaced(seen, 1)
+  membership.noteNoneFree(seen)
   assert.equal(membership.free, 1)
 })
 

@@ -86,8 +86,8 @@ function createRebalancer({ log, stack }: Base, { node, accounts }: Parts): Reba
     new Rebalancer({
       ...{ assignments: tables.assignments, peers, log },
       view: () => viewOf(membership),
-      onPlaced: ({ nodes }, count) => {
-        membership.notePlaced(nodes, count)
+      onAllPlaced: ({ nodes }) => {
+        membership.noteNoneFree(nodes)
       },
       lookHere: () => {
         membership.lookNow()

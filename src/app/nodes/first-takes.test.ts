@@ -50,8 +50,8 @@ test('a lone node that starts after a clean stop takes all instances at once and
     assignments: tables.assignments,
     peers: { look: () => Promise.resolve() },
     view: () => ({ id, nodes: membership.nodes, free: membership.free }),
-    onPlaced: ({ nodes }, count) => {
-      membership.notePlaced(nodes, count)
+    onAllPlaced: ({ nodes }) => {
+      membership.noteNoneFree(nodes)
     },
     lookHere: () => {
       membership.lookNow()

@@ -27,10 +27,9 @@ export class LastAnswer {
     return this.#answer?.free ?? 0
   }
 
-  /** So many of those that were free when the nodes were seen like this have a node now. A later answer has counted them itself. */
-  notePlaced(seen: readonly SeenNode[], count: number): void {
-    if (this.#answer?.nodes !== seen) return
-    this.#answer = { ...this.#answer, free: Math.max(0, this.#answer.free - count) }
+  /** All that were free when the nodes were seen like this have a node now. A later answer has counted them itself. */
+  noteNoneFree(seen: readonly SeenNode[]): void {
+    if (this.#answer?.nodes === seen) this.#answer = { ...this.#answer, free: 0 }
   }
 
   /** Epoch milliseconds on the clock of the database; on the clock of this machine before the first answer. */

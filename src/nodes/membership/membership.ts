@@ -92,9 +92,9 @@ export class Membership {
     return this.#parts.last.free
   }
 
-  /** This node has placed so many free instances. `seen` is what it saw of the nodes before. */
-  notePlaced(seen: readonly SeenNode[], count: number): void {
-    this.#parts.last.notePlaced(seen, count)
+  /** This node has placed every free instance. `seen` is what it saw of the nodes before. */
+  noteNoneFree(seen: readonly SeenNode[]): void {
+    this.#parts.last.noteNoneFree(seen)
   }
 
   /** How many instances are assigned to this node. */
