@@ -13,7 +13,7 @@ import type { Foundation } from './create-foundation.ts'
 import type { MessageRooms } from './create-message-rooms.ts'
 import type { RoomOptions } from './room-options.ts'
 
-export type ConnectedRooms = Foundation &
+type ConnectedRooms = Foundation &
   AccountRooms &
   MessageRooms &
   ReturnType<typeof createJobRooms> & { setup: ReturnType<typeof createSetupChecks> }
