@@ -66,7 +66,11 @@ async function drain(membership: Membership): Promise<void> {
 }
 
 /** An instance that is created here is assigned to this node in the same commit, so that it comes like every other one. */
-export function createArrivals({ membership }: NodeParts, { holdings }: HoldingParts, instances: InstanceRegistry): Arrivals {
+export function createArrivals(
+  { membership }: NodeParts,
+  { holdings }: HoldingParts,
+  instances: InstanceRegistry,
+): Arrivals {
   return {
     begin: (name) => {
       if (membership.state === 'draining') throw new BridgeError('SERVICE_STOPPING', stopping)
