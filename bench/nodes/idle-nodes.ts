@@ -48,6 +48,9 @@ async function joinOne(stack: AsyncDisposableStack, index: number): Promise<Memb
       const { id, nodes, free } = membership
       return id === undefined ? undefined : { id, nodes, free }
     },
+    onAllPlaced: ({ nodes }) => {
+      membership.noteNoneFree(nodes)
+    },
     lookHere: () => {
       membership.lookNow()
     },

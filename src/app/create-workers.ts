@@ -8,12 +8,13 @@ import type { Usage } from '../ledger/usage.ts'
 import { ClockWatch } from '../lib/clock-watch.ts'
 import { firstSweepMs, Ticker } from '../lib/ticker.ts'
 import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
+import type { Membership } from '../nodes/membership/membership.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import type { Base } from './base.ts'
 import type { DeletedInstances } from './nodes/deleted-instances.ts'
 
 const usageFlushMs = 60_000
-// Any node answers how much all of them have counted.
+// Any node that is no cell answers how much all of them have counted.
 const sharedUsageFlushMs = 5000
 const keySweepMs = 86_400_000
 const deliverySweepMs = 3_600_000
@@ -24,7 +25,9 @@ const clockCheckMs = 5000
 const deletedMs = 5000
 
 type Parts = {
-  duties: Pick<Duties, 'held' | 'sharers'>
+  duties: Pick<Duties, 'held'>
+  /** Null on SQLite. */
+  node: { membership: Pick<Membership, 'hasServingPeers'> } | null
   correctFutureTimes: (scope: RowScope) => Promise<void>
   usage: Usage
   instances: Pick<InstanceRegistry, 'dropWorthlessKeys' | 'correctFutureTimes'>
@@ -34,7 +37,7 @@ type Parts = {
 }
 
 export function createWorkers({ clock, log }: Pick<Base, 'clock' | 'log'>, parts: Parts): Ticker[] {
-  const { usage, instances, network, deliveries, deleted, duties, correctFutureTimes } = parts
+  const { usage, instances, network, deliveries, deleted, duties, node, correctFutureTimes } = parts
   const correct = async () => {
     await correctFutureTimes(heldRows(duties))
     instances.correctFutureTimes()
@@ -47,7 +50,7 @@ export function createWorkers({ clock, log }: Pick<Base, 'clock' | 'log'>, parts
   return [
     new Ticker({
       ...{ name: 'usage-flush', clock, log, work: () => usage.flush() },
-      everyMs: () => (duties.sharers() > 1 ? sharedUsageFlushMs : usageFlushMs),
+      everyMs: () => (node?.membership.hasServingPeers ? sharedUsageFlushMs : usageFlushMs),
     }),
     sweep('key-sweep', keySweepMs, async () => {
       await instances.dropWorthlessKeys()

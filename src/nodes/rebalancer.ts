@@ -4,7 +4,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { NodeId } from '../core/nodes/hold.ts'
-import type { AssignmentTable, Move, SeenNode } from '../core/nodes/node.ts'
+import type { Assignment, AssignmentTable, Move, SeenNode } from '../core/nodes/node.ts'
 import type { Peers } from '../core/nodes/peers.ts'
 import type { Activity, PlacementPlan, PlacementView } from '../core/nodes/placement.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -18,13 +18,15 @@ import { planPlacement } from './placement/plan-placement.ts'
 import { isWithin } from './placement/within.ts'
 
 type Deps = {
-  assignments: Pick<AssignmentTable, 'all' | 'moves' | 'place' | 'wish' | 'dropWish' | 'quarantine'>
+  assignments: Pick<AssignmentTable, 'all' | 'deathTimes' | 'moves' | 'place' | 'wish' | 'dropWish' | 'quarantine'>
   peers: Pick<Peers, 'look'>
   /** Undefined while this process is no node, or while its beats fail. */
   view: () => BeatView | undefined
+  /** Every instance that was free has a node now. The next beat shows it, which is half a second later. */
+  onAllPlaced: (view: BeatView) => void
   /** This node reads what it holds now. */
   lookHere: () => void
-  /** What the instances do. It is read only when some of them are to move. */
+  /** What the instances do. It is read only when some of them are to move or to go into quarantine. */
   activities: () => Promise<ReadonlyMap<InstanceName, Activity>>
   /** Null where no cell can be started. */
   cells: Pick<CellStarter, 'isPossible' | 'start'> | null
@@ -68,33 +70,42 @@ export class Rebalancer {
     const duty = this.#schedule.note(view, this.#deps.clock.monotonic())
     if (duty === 'none') return
     const moves = await this.#deps.assignments.moves()
-    const plan = dutiesOf(duty, await this.#plan(view, moves))
+    const all = await this.#deps.assignments.all()
+    const plan = dutiesOf(duty, await this.#plan(view, moves, all))
     const isChange = [plan.place, plan.wish, plan.drop, plan.quarantine].some((part) => part.length > 0)
     this.#schedule.noteLook(view.nodes, this.#deps.clock.monotonic(), isChange || moves.length > 0)
     if (isChange) this.#deps.log.info(countsOf(plan), 'instances are placed')
-    await this.#place(plan, view)
+    await this.#place(plan, view, all)
     await this.#carryOut(plan, view)
   }
 
-  async #plan({ nodes }: BeatView, moves: readonly Move[]): Promise<PlacementPlan> {
-    const { assignments, activities, clock, cells } = this.#deps
-    const all = await assignments.all()
+  async #plan({ nodes }: BeatView, moves: readonly Move[], all: readonly Assignment[]): Promise<PlacementPlan> {
+    const { clock, cells } = this.#deps
     const now = clock.now()
     const changedAt = now - this.#schedule.quietFor(clock.monotonic())
     for (const [instance, askedAt] of this.#asked) if (!isWithin(rememberMs, askedAt, now)) this.#asked.delete(instance)
     const view: PlacementView = {
       ...{ now, nodes, assignments: all, moves, changedAt, asked: this.#asked },
-      ...{ activityOf: () => undefined, hasCells: cells?.isPossible ?? false },
+      ...{ activityOf: () => undefined, deathTimes: [], hasCells: cells?.isPossible ?? false },
     }
-    const plan = planPlacement(view)
-    if (plan.wish.length === 0) return plan
-    const known = await activities()
-    return planPlacement({ ...view, activityOf: (instance) => known.get(instance) })
+    return this.#refine(planPlacement(view), view)
   }
 
-  async #place({ place }: PlacementPlan, view: BeatView): Promise<void> {
+  /** Few plans need to know what the instances do and which nodes died, so it is read only for those. */
+  async #refine(plan: PlacementPlan, view: PlacementView): Promise<PlacementPlan> {
+    const { assignments, activities } = this.#deps
+    const { wish, quarantine } = plan
+    if (wish.length === 0 && quarantine.length === 0) return plan
+    const deathTimes = quarantine.length > 0 ? await assignments.deathTimes() : []
+    const known = await activities()
+    return planPlacement({ ...view, deathTimes, activityOf: (instance) => known.get(instance) })
+  }
+
+  async #place({ place }: PlacementPlan, view: BeatView, all: readonly Assignment[]): Promise<void> {
     if (place.length === 0) return
     const placed = await this.#deps.assignments.place(place, this.#deps.clock.now())
+    const free = all.filter(({ node, quarantinedAt }) => node === null && quarantinedAt === null)
+    if (placed.length === free.length) this.#deps.onAllPlaced(view)
     this.#tell(
       view,
       placed.flatMap(({ node }) => node ?? []),

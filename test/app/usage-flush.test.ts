@@ -7,20 +7,23 @@ import { dutiesOf } from '../harness/duties.ts'
 import { silentLog } from '../harness/logs.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 
-for (const [nodes, everyMs] of [
-  [1, 60_000],
-  [2, 5000],
+const alone = { membership: { hasServingPeers: false } }
+/** What the only node sees of its cells, and what a cell sees of the only node: test/nodes/membership.test.ts. */
+const beside = { membership: { hasServingPeers: true } }
+
+for (const [where, node, everyMs] of [
+  ['at the only process', null, 60_000],
+  ['at the only node that answers clients', alone, 60_000],
+  ['beside a node that answers clients', beside, 5000],
 ] as const) {
-  test(`usage is stored every ${everyMs / 1000} s with ${nodes} active nodes`, async () => {
+  test(`usage is stored every ${everyMs / 1000} s ${where}`, async () => {
     const clock = new ManualClock()
     let flushes = 0
     const flush = () => {
       flushes++
       return Promise.resolve()
     }
-    const parts = { usage: { flush }, duties: dutiesOf([], { sharers: () => nodes }) } as unknown as Parameters<
-      typeof createWorkers
-    >[1]
+    const parts = { usage: { flush }, duties: dutiesOf([]), node } as unknown as Parameters<typeof createWorkers>[1]
     const workers = createWorkers({ clock, log: silentLog }, parts)
     await using worker = workers.find(({ name }) => name === 'usage-flush') ?? assert.fail('no worker stores usage')
     worker.start()

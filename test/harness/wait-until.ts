@@ -19,7 +19,7 @@ export async function waitUntil(
   while (!(await holds())) {
     const waitedMs = performance.now() - since
     if (waitedMs > timeoutMs) {
-      const found = instead ? `; instead: ${JSON.stringify(instead())}` : ''
+      const found = instead ? `; instead: ${JSON.stringify(await instead())}` : ''
       throw new Error(`waited ${timeoutMs} ms until ${what}${found}`)
     }
     const pauseMs = Math.min(Math.max(waitedMs / 20, shortestPauseMs), longestPauseMs)

@@ -237,6 +237,28 @@ test('a cell takes no requests of clients, so it is no serving peer', async () =
   assert.deepEqual([cell.membership.hasServingPeers, node.membership.hasServingPeers], [true, false])
 })
 
+test('an instance that this node has placed is free no more, before the next beat shows it', async () => {
+  await using stage = new NodeStage()
+  await stage.tables.addInstance('shop')
+  const { membership, id } = await stage.join()
+  const { nodes: seen, free } = membership
+  await stage.tables.assignments.place([{ instance: 'shop', node: id }], 0)
+  membership.noteNoneFree(seen)
+  assert.deepEqual([free, membership.free], [1, 0])
+})
+
+test('an instance that became free after this node has placed others stays free', async () => {
+  await using stage = new NodeStage()
+  await stage.tables.addInstance('shop')
+  const { membership, id } = await stage.join()
+  const { nodes: seen } = membership
+  await stage.tables.assignments.place([{ instance: 'shop', node: id }], 0)
+  await stage.tables.addInstance('late')
+  await stage.pass(1000)
+  membership.noteNoneFree(seen)
+  assert.equal(membership.free, 1)
+})
+
 test('a reading that began before the node was buried takes nothing under the old id', async () => {
   await using stage = new NodeStage()
   const { nodes, assignments } = stage.tables

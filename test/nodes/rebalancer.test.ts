@@ -20,6 +20,8 @@ class RebalancerStage {
   readonly looks: string[] = []
   readonly log = new RecordedLog()
   reads = 0
+  /** How often every free instance was placed. */
+  allPlaced = 0
 
   constructor(tables: NodeStage) {
     this.tables = tables
@@ -39,6 +41,7 @@ class RebalancerStage {
           this.reads += 1
           return assignments.all()
         },
+        deathTimes: () => assignments.deathTimes(),
         moves: () => assignments.moves(),
         place: (placements, now) => assignments.place(placements, now),
         wish: (moves) => assignments.wish(moves),
@@ -47,6 +50,7 @@ class RebalancerStage {
       },
       peers: { look: ({ id: peer }) => Promise.resolve(void this.looks.push(`${id} tells ${peer}`)) },
       view: () => view,
+      onAllPlaced: () => (this.allPlaced += 1),
       lookHere: () => void this.looks.push(`${id} looks`),
       activities: () => Promise.resolve(activities),
       cells: startCell ? new CellStarter({ start: startCell, clock: this.clock, log: this.log.log }) : null,
@@ -232,6 +236,34 @@ describe('rebalancer', { skip: withoutPostgres }, () => {
     assert.deepEqual(await stage.counts(), { free: 2 })
     await stage.clock.advance(1)
     await waitUntil('the instances are placed', async () => (await stage.counts())['a'] === 2)
+  })
+
+  test('a free instance that could not be placed is placed later, and only then none is free', async () => {
+    await using stage = await RebalancerStage.open('a', 'b')
+    await stage.createFree(2)
+    const { second } = stage.rebalancer('a')
+    await stage.tables.locker.hold(`SELECT 1 FROM assignments WHERE instance = 'free-0' FOR UPDATE`)
+    await second()
+    assert.deepEqual([await stage.counts(), stage.allPlaced], [{ b: 1, free: 1 }, 0])
+    await stage.tables.locker.release()
+    await second()
+    assert.deepEqual([await stage.counts(), stage.allPlaced], [{ a: 1, b: 1 }, 1])
+  })
+
+  test('one whose cell died beside a node that held nothing gets another cell', async () => {
+    await using stage = await RebalancerStage.open('a', 'b')
+    await stage.createFree(1)
+    await stage.tables.bystander.query(`UPDATE assignments SET crashes = 2, crashed_at = ${stage.clock.now()}`)
+    for (const cell of ['cell-0', 'cell-1']) await stage.tables.join(cell, { capacity: 0 })
+    const { second } = stage.rebalancer('a', { startCell: () => Promise.resolve() })
+    await second()
+    assert.deepEqual(await stage.counts(), { 'cell-0': 1 })
+    await stage.tables.nodes.bury(await stage.tables.seen('cell-0'), [], stage.clock.now())
+    await second()
+    await stage.tables.nodes.bury(await stage.tables.seen('b'), [], stage.clock.now())
+    await second(4)
+    assert.deepEqual(await stage.counts(), { 'cell-1': 1 })
+    assert.equal((await stage.tables.assignments.find('free-0'))?.quarantinedAt, null)
   })
 
   test('suspects wait for a cell; one that kills a cell alone is in quarantine five seconds later', async () => {

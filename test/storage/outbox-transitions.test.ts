@@ -154,7 +154,7 @@ test('no other file writes the state of a row', () => {
   const writers = globSync('src/**/*.ts').filter((file) =>
     /(?:updateTable|insertInto|deleteFrom)\('outbox'\)/.test(readFileSync(file, 'utf8')),
   )
-  const expected = ['outbox-store', 'outbox-transitions', 'retry-store', 'shown-store'].map(
+  const expected = ['outbox-store', 'outbox-transitions', 'retry-store', 'shown-store', 'waiting-sql'].map(
     (name) => `messages/${name}.ts`,
   )
   // The first corrects times, the second plans a look, the third moves the rows of a person to another chat, the fourth

@@ -39,56 +39,78 @@ type Parts = {
 
 export type HoldingParts = ReturnType<typeof createHoldings>
 
-export function createHoldings({ log, stack }: Base, parts: Parts) {
-  const { node, accounts, isBusy, hasWaiting, onSettings, onHandOverStep: onStep } = parts
-  const { membership, tables, peers, relay, cells } = node
-  const { instances: registry, store, network } = accounts
-  const databaseNow = () => membership.databaseNow()
-  const clock = databaseClock(membership)
-  const { assignments } = tables
-  const handOver = new HandOver({ registry, network, assignments, peers, clock, onStep, log })
-  const holdings = new Holdings({
-    ...{ registry, instances: store, handOver, hasWaiting, clock },
-    isPinned: ({ state, record }) => state === 'qr_pending' || isBusy(record.name),
-    random: Math.random,
-    log,
-  })
+export function createHoldings(base: Base, parts: Parts) {
+  const { node, onSettings } = parts
+  const { assignments } = node.tables
+  const holdings = createHolder(base, parts)
   const names = new KnownNames({ read: () => namesOf(assignments), clock: systemClock })
-  relay.connect({
+  node.relay.connect({
     holder: holdings,
     onSettings: () => {
       names.forget()
       onSettings()
     },
   })
-  stack.defer(() => {
+  base.stack.defer(() => {
     holdings.end()
     // A start that has failed takes nothing any more.
-    relay.open()
+    node.relay.open()
   })
-  const rebalancer = stack.use(
+  return {
+    holdings,
+    rebalancer: createRebalancer(base, parts),
+    owners: createRouteTable(node, holdings, names),
+    standing: standingAt(holdings, node.membership),
+    duties: dutiesOf(node, holdings),
+  }
+}
+
+function createHolder({ log }: Base, { node, accounts, isBusy, hasWaiting, onHandOverStep: onStep }: Parts): Holdings {
+  const { membership, tables, peers } = node
+  const { instances: registry, store, network } = accounts
+  const clock = databaseClock(membership)
+  const { assignments } = tables
+  const handOver = new HandOver({ registry, network, assignments, peers, clock, onStep, log })
+  return new Holdings({
+    ...{ registry, instances: store, handOver, hasWaiting, clock },
+    isPinned: ({ state, record }) => state === 'qr_pending' || isBusy(record.name),
+    random: Math.random,
+    log,
+  })
+}
+
+function createRebalancer({ log, stack }: Base, { node, accounts }: Parts): Rebalancer {
+  const { membership, tables, peers, cells } = node
+  const clock = databaseClock(membership)
+  return stack.use(
     new Rebalancer({
       ...{ assignments: tables.assignments, peers, log },
       view: () => viewOf(membership),
+      onAllPlaced: ({ nodes }) => {
+        membership.noteNoneFree(nodes)
+      },
       lookHere: () => {
         membership.lookNow()
       },
-      activities: async () => new Map((await store.list()).map((row) => [row.name, activityOf(row)])),
+      activities: async () => new Map((await accounts.store.list()).map((row) => [row.name, activityOf(row)])),
       cells: cells && new CellStarter({ start: () => cells.start(), clock, log }),
       clock,
     }),
   )
-  const owners = new RouteTable({
+}
+
+function createRouteTable(node: NodeParts, holdings: Holdings, names: KnownNames): RouteTable {
+  const { membership, tables } = node
+  return new RouteTable({
     isHere: (instance) => holdings.standingOf(instance).standing === 'held',
     find: (instance) => findOwner(node, instance),
     names,
     takeQuarantined: async (instance) => {
-      await tables.assignments.release(instance, membership.nodeHold.node, databaseNow())
+      await tables.assignments.release(instance, membership.nodeHold.node, membership.databaseNow())
       await membership.follow(lookMs, instance)
     },
     clock: systemClock,
   })
-  return { holdings, rebalancer, owners, standing: standingAt(holdings, membership), duties: dutiesOf(node, holdings) }
 }
 
 function activityOf({ state, lastEventAt }: InstanceRow): Activity {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { NodeStage } from '../../../test/harness/nodes/node-stage.ts'
 import { ManualClock } from '../../../test/harness/manual-clock.ts'
 import { sleep } from '../../lib/clock.ts'
+import { Rebalancer } from '../../nodes/rebalancer.ts'
 import { isWhole, takeFirst } from './first-takes.ts'
 
 /** A node that is assigned two instances and cannot take one of them. A read that fails gives nothing to wait for. */
@@ -37,4 +39,32 @@ test('a lone node looks again for what is missing, each time for a second', asyn
   holdings.servedCount = 2
   await clock.advanceUntil(taken)
   assert.ok(waits.length > 2 && waits.slice(1).every((waitMs) => waitMs === 1000), waits.join())
+})
+
+test('a lone node that starts after a clean stop takes all instances at once and does not wait for its next beat', async () => {
+  await using stage = new NodeStage()
+  await stage.tables.addInstance('shop')
+  const { id, membership, holder, recorded } = await stage.join({ address: '' })
+  const { clock, tables } = stage
+  await using rebalancer = new Rebalancer({
+    assignments: tables.assignments,
+    peers: { look: () => Promise.resolve() },
+    view: () => ({ id, nodes: membership.nodes, free: membership.free }),
+    onAllPlaced: ({ nodes }) => {
+      membership.noteNoneFree(nodes)
+    },
+    lookHere: () => {
+      membership.lookNow()
+    },
+    activities: () => Promise.resolve(new Map()),
+    cells: null,
+    ...{ clock, log: recorded.log },
+  })
+  const holdings = {
+    get servedCount() {
+      return holder.held.size
+    },
+  }
+  await takeFirst({ holdings, membership, rebalancer, isAlone: true, clock })
+  assert.deepEqual([...holder.held], ['shop'])
 })

@@ -13,7 +13,6 @@ import type { Clock } from '../../lib/clock.ts'
 import type { QueueItem } from '../../lib/queues/item-list.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
-import { Semaphore } from '../../lib/queues/semaphore.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
 import type { InboxCounts, InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
@@ -24,6 +23,8 @@ import type { MergedPeople } from '../people/people.ts'
 import type { EventDelivery } from './event-delivery.ts'
 import type { ExactlyOncePoster } from '../posting/exactly-once-poster.ts'
 import { isStorageAway } from './failure-policy.ts'
+import { newLiveInstance, stopLive } from './live-instance.ts'
+import type { LiveInstance } from './live-instance.ts'
 import type { ParkedRows } from './parked-rows.ts'
 import { RowInWork } from './row-in-work.ts'
 import { StoredRows } from './stored-rows.ts'
@@ -42,26 +43,11 @@ type Deps = {
   log: Log
 }
 
-/** An instance that is live in this process. */
-type LiveInstance = {
-  name: InstanceName
-  stopping: AbortController
-  /** The rows that are not off the inbox yet. */
-  pending: number
-  cancelTimers: Set<() => void>
-  /** Resolves when the stored rows, or the parked ones that are tried again, are in their queues; undefined when they are. */
-  takingUp: Promise<void> | undefined
-  /** A delivery has one of them during an attempt, and none while it waits. */
-  places: Semaphore
-}
-
 /** A row with its chat; null when storage refused to tell the chat. */
 type QueuedRow = { row: InboxRow; chat: EventChat | null }
 
 /** How many rows stay in memory. The others are read again when their turn comes. */
 const maxCachedRows = 1000
-/** How many attempts an instance makes at once. More attempts than this would each keep a row in memory. */
-const attemptsAtOnce = 200
 /** A message that could not be opened often comes again right away. */
 const undecryptableMs = 10_000
 /** How often storage may refuse the chat of a row before the row goes on without it. */
@@ -165,7 +151,7 @@ export class InboxWorker implements PerInstance {
     const live = this.#live.get(instance)
     this.#live.delete(instance)
     if (!live) return
-    stop(live)
+    stopLive(live)
     await live.takingUp
     await this.#queues.leave(instance)
     await this.#deps.poster.flushed(instance)
@@ -174,7 +160,7 @@ export class InboxWorker implements PerInstance {
 
   /** Ends between two messages. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const live of this.#live.values()) stop(live)
+    for (const live of this.#live.values()) stopLive(live)
     for (const live of this.#live.values()) await live.takingUp
     await this.#queues.stop()
     for (const instance of this.#live.keys()) await this.#deps.poster.flushed(instance)
@@ -281,20 +267,8 @@ export class InboxWorker implements PerInstance {
   }
 
   #liveOf(instance: InstanceName): LiveInstance {
-    return getOrCreate(this.#live, instance, () => ({
-      name: instance,
-      stopping: new AbortController(),
-      pending: 0,
-      cancelTimers: new Set<() => void>(),
-      takingUp: undefined,
-      places: new Semaphore(attemptsAtOnce),
-    }))
+    return getOrCreate(this.#live, instance, () => newLiveInstance(instance))
   }
-}
-
-function stop({ stopping, cancelTimers }: LiveInstance): void {
-  stopping.abort()
-  for (const cancel of cancelTimers) cancel()
 }
 
 function takesTooLong(): BridgeError {

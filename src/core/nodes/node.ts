@@ -88,6 +88,8 @@ export type AssignmentTable = {
   /** Every assignment. For placement and for lists. */
   all(): Promise<Assignment[]>
   find(instance: InstanceName): Promise<Assignment | undefined>
+  /** When nodes were given up, also those that held nothing. */
+  deathTimes(): Promise<number[]>
   /** Oldest first; only those whose giver holds the instance and whose taker is active. */
   moves(): Promise<Move[]>
   /** Places free instances. Rows that are locked or not free any more are left out. Returns what was placed. */

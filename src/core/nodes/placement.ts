@@ -22,6 +22,8 @@ export type PlacementView = {
   activityOf: (instance: InstanceName) => Activity | undefined
   /** When instances were last asked to move. */
   asked: ReadonlyMap<InstanceName, number>
+  /** When nodes were given up, also those that held nothing. Only a plan that puts an instance into quarantine needs it. */
+  deathTimes: readonly number[]
   /** Whether a cell can be started. Where it cannot, suspects are placed like all others. */
   hasCells: boolean
 }

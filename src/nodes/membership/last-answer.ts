@@ -27,6 +27,11 @@ export class LastAnswer {
     return this.#answer?.free ?? 0
   }
 
+  /** All that were free when the nodes were seen like this have a node now. A later answer has counted them itself. */
+  noteNoneFree(seen: readonly SeenNode[]): void {
+    if (this.#answer?.nodes === seen) this.#answer = { ...this.#answer, free: 0 }
+  }
+
   /** Epoch milliseconds on the clock of the database; on the clock of this machine before the first answer. */
   databaseNow(): number {
     if (!this.#answer) return this.#clock.now()

@@ -92,6 +92,11 @@ export class Membership {
     return this.#parts.last.free
   }
 
+  /** This node has placed every free instance. `seen` is what it saw of the nodes before. */
+  noteNoneFree(seen: readonly SeenNode[]): void {
+    this.#parts.last.noteNoneFree(seen)
+  }
+
   /** How many instances are assigned to this node. */
   get heldCount(): number {
     return this.#parts.held.size

@@ -97,6 +97,17 @@ test('one that was alone in a cell that died is quarantined five seconds later, 
   assert.deepEqual(verdict({ ...alone(5000), crashes: 2 }), [], 'it was not in a cell')
 })
 
+test('one that was alone in a cell is not quarantined when a node that held nothing died within five seconds', () => {
+  const [alone = assert.fail()] = freeOnes(1, { ...crashed(3), crashedAt: noon - 9000 })
+  const planAfter = (...deathTimes: number[]) => planOf([alone], { deathTimes: [noon - 9000, ...deathTimes] })
+  assert.deepEqual(planAfter().quarantine, [alone])
+  assert.deepEqual(planAfter(noon - 14_000, noon - 4000).quarantine, [alone])
+  for (const death of [noon - 13_999, noon - 9000, noon - 4001]) {
+    const { quarantine, place } = planAfter(death)
+    assert.deepEqual([quarantine, place], [[], [{ instance: alone.instance, node: 'c1' }]])
+  }
+})
+
 test('an instance in quarantine explains the deaths before: the others are plain suspects again', () => {
   const killer = freeOnes(1, { ...crashed(5), quarantinedAt: noon - 10_000 })
   const others = freeOnes(9, crashed(4)).slice(1)

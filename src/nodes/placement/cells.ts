@@ -27,7 +27,7 @@ export function planCells(view: PlacementView, cluster: Cluster): CellPlan {
   const lastQuarantineAt = findLastQuarantine(view.assignments)
   const suspects = cluster.free.filter((each) => isSuspect(each, view.now))
   const [accused, others] = partition(suspects, (each) => isAccused(each, lastQuarantineAt))
-  const killer = findKiller(accused, view.assignments)
+  const killer = findKiller(accused, view)
   const waiting = accused.filter((each) => each !== killer)
   const trial = killer === undefined ? planTrial(view, cluster, waiting, lastQuarantineAt) : noTrial
   const shared = cluster.cells.filter(

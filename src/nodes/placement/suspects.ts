@@ -5,6 +5,7 @@
 // that holds nothing else. Those that were in a cell which died are accused.
 
 import type { Assignment } from '../../core/nodes/node.ts'
+import type { PlacementView } from '../../core/nodes/placement.ts'
 import { isWithin } from './within.ts'
 
 /** After this time without a death the deaths are forgotten. */
@@ -40,11 +41,16 @@ export function findLastQuarantine(assignments: readonly Assignment[]): number {
   return assignments.reduce((last, { quarantinedAt }) => Math.max(last, quarantinedAt ?? 0), 0)
 }
 
-/** The accused that was alone in the cell that died last. */
-export function findKiller(accused: readonly Assignment[], assignments: readonly Assignment[]): Assignment | undefined {
+/** The accused that was alone in the cell that died last, while no other node died. A node that held nothing may die with its cell. */
+export function findKiller(
+  accused: readonly Assignment[],
+  { assignments, deathTimes }: Pick<PlacementView, 'assignments' | 'deathTimes'>,
+): Assignment | undefined {
   const lastCrashAt = assignments.reduce((last, { crashedAt }) => Math.max(last, crashedAt ?? 0), 0)
-  const crashed = assignments.filter(({ crashedAt }) => lastCrashAt - (crashedAt ?? 0) < coincidenceMs)
-  return crashed.length === 1 ? accused.find((each) => each === crashed[0]) : undefined
+  const isNear = (at: number | null) => Math.abs(lastCrashAt - (at ?? 0)) < coincidenceMs
+  const crashed = assignments.filter(({ crashedAt }) => isNear(crashedAt))
+  if (crashed.length !== 1 || deathTimes.filter(isNear).length > 1) return undefined
+  return accused.find((each) => each === crashed[0])
 }
 
 /** Until then another death may follow that shows a cause outside. */

@@ -10,7 +10,6 @@ import { patienceMs } from './harness/node-set.ts'
 import { Poison } from './harness/poison.ts'
 
 const options = { skip: withoutPostgres, timeout: 600_000 }
-const withCells = { SERVICE_NODE_CELLS: 'true' }
 
 type Health = { status: string; checks: { quarantined?: string[] } }
 type Nodes = { nodes: { name: string; is_cell: boolean; held: number }[] }
@@ -46,7 +45,7 @@ test(
       nodes: 3,
       accounts: 4,
       customersPerAccount: 1,
-      environment: withCells,
+      hasCells: true,
     })
     const { owners } = stage.nodes
     const poison = new Poison(stage, 0)
@@ -81,7 +80,7 @@ test(
       nodes: 2,
       accounts: 2,
       customersPerAccount: 1,
-      environment: withCells,
+      hasCells: true,
     })
     const { owners } = stage.nodes
     stage.traffic.start()

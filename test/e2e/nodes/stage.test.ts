@@ -8,6 +8,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 import { ClusterStage } from './harness/cluster-stage.ts'
 import type { ChatHistory } from './harness/history.ts'
 import { violationsIn } from './harness/history-checker.ts'
+import { outboxLinesOf } from './harness/lost-answers.ts'
 
 const options = { nodes: 2, accounts: 1, customersPerAccount: 1 }
 
@@ -18,7 +19,7 @@ function chatOf(stage: ClusterStage): ChatHistory {
 }
 
 test(
-  'a stage names what arrived twice, what could not be read, and who opened a second connection',
+  'a stage names what arrived twice, what could not be read, who opened a second connection, and the rows of answers',
   { skip: withoutPostgres },
   async () => {
     await using stage = await ClusterStage.open(options)
@@ -26,6 +27,10 @@ test(
     await waitUntil('an answer is accepted', () => stage.traffic.counts.accepted > 0)
     await stage.assertNothingWrong()
     assert.ok(stage.witness.stepsSeen > 0, 'the ratchets of the account are seen')
+    const [line = '', ...lines] = await outboxLinesOf(stage.parts, ['n0 c0: n0 c0 out 1', 'n0 c0: not written'])
+    // The outbox notes the answers to callbacks some at a time, so it may not be sure yet what the helpdesk shows.
+    assert.match(line, /^n0 c0 out 1: message \d+ is sent, shown (sent|unsure), attempts 1, reason none$/)
+    assert.deepEqual(lines, ['not written: message 0 has no row'])
     const { network, helpdesk, phones } = stage.parts
     const [phone] = phones
     const [person] = network.people()

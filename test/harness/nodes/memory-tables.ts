@@ -12,7 +12,7 @@ type Commits<T> = {
   [Name in keyof T]: T[Name] extends (...values: infer V) => Promise<infer R> ? (...values: V) => R : never
 }
 
-type Row = SeenNode & { endedAt: number | null }
+type Row = SeenNode & { endedAt: number | null; isBuried: boolean }
 
 export class MemoryTables implements NodeTables {
   readonly #clock: Clock
@@ -31,7 +31,7 @@ export class MemoryTables implements NodeTables {
   readonly nodes = commits<NodeTable>({
     join: (node, now) => {
       if (this.#nodes.has(node.id)) throw new Error('this id exists')
-      this.#nodes.set(node.id, { ...node, state: 'active', beat: 0, joinedAt: now, endedAt: null })
+      this.#nodes.set(node.id, { ...node, state: 'active', beat: 0, joinedAt: now, endedAt: null, isBuried: false })
       this.#versions.set(node.id, 0)
     },
     beat: (id) => {
@@ -75,6 +75,8 @@ export class MemoryTables implements NodeTables {
     free: () => this.#free(),
     all: () => this.#copies(() => true),
     find: (instance) => this.#copies((row) => row.instance === instance)[0],
+    deathTimes: () =>
+      [...this.#nodes.values()].filter(({ isBuried }) => isBuried).flatMap(({ endedAt }) => endedAt ?? []),
     moves: () => [...this.#moves.values()].map((move) => ({ ...move })),
     place: (placements, now) => {
       const free = new Set(this.#free().map(({ instance }) => instance))
@@ -158,6 +160,7 @@ export class MemoryTables implements NodeTables {
   #end(node: Row, now: number, placements: readonly Placement[], isCrash: boolean): void {
     node.state = 'dead'
     node.endedAt = now
+    node.isBuried = isCrash
     for (const { instance, crashes, crashedAt } of this.#copies((row) => row.node === node.id)) {
       this.#give(instance, placements.find((each) => each.instance === instance)?.node ?? null, now)
       const before = crashedAt !== null && now - crashedAt < crashMemoryMs ? crashes : 0

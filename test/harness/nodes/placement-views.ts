@@ -37,7 +37,7 @@ export function freeOnes(count: number, more: Partial<Assignment> = {}): Assignm
 export function viewOf(more: Partial<PlacementView>): PlacementView {
   return {
     ...{ now: noon, nodes: [], assignments: [], moves: [], changedAt: noon - 60 * minute },
-    ...{ activityOf: () => undefined, asked: new Map(), hasCells: true },
+    ...{ activityOf: () => undefined, asked: new Map(), deathTimes: [], hasCells: true },
     ...more,
   }
 }

@@ -65,6 +65,7 @@ export const nodeCalls: Readonly<Record<string, StoreCall>> = {
   'AssignmentStore.free': { engine, kind: 'read', run: ({ assignments }) => assignments.free() },
   'AssignmentStore.all': { engine, kind: 'read', run: ({ assignments }) => assignments.all() },
   'AssignmentStore.find': { engine, kind: 'read', run: ({ assignments }, id) => assignments.find(id) },
+  'AssignmentStore.deathTimes': { engine, kind: 'read', run: ({ assignments }) => assignments.deathTimes() },
   'AssignmentStore.moves': { engine, kind: 'read', run: ({ assignments }) => assignments.moves() },
   'AssignmentStore.place': {
     engine,

@@ -1,9 +1,13 @@
 // Counts the rows of the outbox: how many wait, how many are still to be sent, and how many there were over all history.
 
+import { sql } from 'kysely'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { RowScope } from '../../../core/nodes/duties.ts'
+import { maxWaiting } from '../../../core/outbox.ts'
 import type { OutboxTotals } from '../../../core/outbox.ts'
 import type { Database } from '../../database.ts'
+import { toStatement } from '../../engine/statement.ts'
+import type { Statement } from '../../engine/statement.ts'
 import { inScope } from '../row-scope.ts'
 
 export type Totals = OutboxTotals & { oldestPendingAt: number | null }
@@ -16,6 +20,13 @@ export function waitingCount({ query }: Database, instance: InstanceName) {
     .where('status', '=', 'pending')
     .where('instance', '=', instance)
     .where('waiting', '=', 1)
+}
+
+/** Touches one row while fewer rows wait than the limit allows. */
+export function roomForWaiting(database: Database, instance: InstanceName): Statement {
+  const waiting = waitingCount(database, instance)
+  const isRoom = database.query.selectNoFrom(sql.lit(1).as('room')).where(({ eb }) => eb(waiting, '<', maxWaiting))
+  return toStatement(isRoom, 1)
 }
 
 export async function countPending(database: Database, scope: RowScope = 'all'): Promise<Map<InstanceName, number>> {

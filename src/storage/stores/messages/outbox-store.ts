@@ -8,7 +8,15 @@ import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { NodeHold, WriterHoldOf } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
-import { callbackColumns, findSettled, isRequest, isSettled, oldCallbacks, requestSteps } from './settled-callbacks.ts'
+import {
+  callbackColumns,
+  compileSettle,
+  findSettled,
+  isRequest,
+  isSettled,
+  oldCallbacks,
+  requestSteps,
+} from './settled-callbacks.ts'
 import type { CallbackKey, SettledKey } from './settled-callbacks.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
@@ -17,7 +25,7 @@ import { isUnexpected } from '../fence.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { NodeWriter } from '../node-writer.ts'
 import { isDeleted } from '../row-scope.ts'
-import { countPending, findTotals, waitingCount } from './outbox-counts.ts'
+import { countPending, findTotals, roomForWaiting, waitingCount } from './outbox-counts.ts'
 import type { Totals } from './outbox-counts.ts'
 import { from } from './outbox-guards.ts'
 import {
@@ -32,7 +40,7 @@ import {
 } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from '../../schema/messages.ts'
-import { StorageError, toStatement } from '../../engine/statement.ts'
+import { StorageError } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 /** The ids of the parts that are about to leave, and where to. */
@@ -118,7 +126,7 @@ export class OutboxStore {
       ...this.#settleSteps(key, row),
       ...(callback ? [this.#lookAgain({ ...callback, look_at: createdAt })] : []),
       ...conditions,
-      ...(isWaiting ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
+      ...(isWaiting ? [roomForWaiting(this.#database, instance), auditInsert(this.#database, enqueued(row))] : []),
       this.#insert({ ...toColumns(row), ...claimColumns(row, claim), ...sealed(id, row.payload) }),
     ]
   }
@@ -259,14 +267,6 @@ export class OutboxStore {
     await this.#nodeWriter.removeAll(query.deleteFrom('outbox').where('id', 'in', rows))
     await this.#nodeWriter.removeAll(oldCallbacks(this.#database, callbacksBefore))
   }
-
-  /** Touches one row while fewer rows wait than the limit allows. */
-  #room(instance: InstanceName): Statement {
-    const { query } = this.#database
-    const waiting = waitingCount(this.#database, instance)
-    const isRoom = query.selectNoFrom(sql.lit(1).as('room')).where(({ eb }) => eb(waiting, '<', maxWaiting))
-    return toStatement(isRoom, 1)
-  }
 }
 
 function claimColumns({ remoteJid }: NewOutboxRow, claim: FirstClaim | undefined) {
@@ -281,12 +281,6 @@ function compileInsert({ query }: Database) {
   return compileOnce(insertedColumns, (value) =>
     query.insertInto('outbox').values({ ...value, shown: sql.lit('unsure' as const), settled_at: null }),
   )
-}
-
-const settledColumns = ['destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
-
-function compileSettle({ query }: Database) {
-  return compileOnce(settledColumns, (value) => query.insertInto('settled_callbacks').values(value))
 }
 
 /** The message was refused before and is accepted now. The helpdesk may still show it as failed. */

@@ -3,8 +3,6 @@
 // Each is one UPDATE with a guard from the table in core/outbox.ts; it answers whether the row was in a state that allows it.
 
 import { sql } from 'kysely'
-import type { ExpressionBuilder } from 'kysely'
-import { waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
 import type { WriterHoldOf } from '../../../core/nodes/hold.ts'
@@ -12,11 +10,11 @@ import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
-import type { Schema } from '../../schema.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { from } from './outbox-guards.ts'
-import { fromColumns, hasUnknown, lookPlanned, outboxColumns, settledAudit } from './outbox-rows.ts'
+import { fromColumns, hasUnknown, lookPlanned, settledAudit } from './outbox-rows.ts'
 import type { OutboxRow } from './outbox-rows.ts'
+import { dueRows, expiryStep, startSteps, stopStep } from './waiting-sql.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 type Counter = 'sent' | 'failed' | 'expired'
@@ -154,27 +152,13 @@ export class OutboxTransitions {
 
   /** Rows of this instance that have waited too long. */
   async due(instance: InstanceName, now: number): Promise<OutboxRow[]> {
-    const query = this.#database.query
-      .selectFrom('outbox')
-      .select(outboxColumns)
-      .where('status', '=', 'pending')
-      .where('instance', '=', instance)
-      .where('expires_at', '<=', now)
-      .orderBy('id')
-    return (await this.#database.read(query)).map(fromColumns)
+    return (await this.#database.read(dueRows(this.#database, instance, now))).map(fromColumns)
   }
 
   expire(row: OutboxRow, reason: string, at: number): Promise<boolean> {
-    const update = this.#database.query
-      .updateTable('outbox')
-      .set({ status: 'expired', waiting: 0, expires_at: null, reason, settled_at: at, ...lookPlanned(row, at) })
-      .where('id', '=', row.id)
-      .where(from('expire'))
-      .where('unconfirmed', '=', 0)
-      .where('expires_at', '<=', at)
     return this.#writer.guarded(
       row.instance,
-      update,
+      expiryStep(this.#database, row, reason, at),
       this.#count(row.instance, 'expired', 1),
       auditInsert(this.#database, settledAudit('outbox.expire', row, reason, at)),
     )
@@ -183,53 +167,12 @@ export class OutboxTransitions {
   /** The connection is gone: the rows of this instance wait for the next one, and expire. Revokes wait without a limit. */
   startWaiting(instance: InstanceName, now: number): Promise<void> {
     // One call after the other: on PostgreSQL, calls side by side would audit the same row.
-    return this.#waits.run(instance, () => this.#startWaiting(instance, now))
-  }
-
-  async #startWaiting(instance: InstanceName, now: number): Promise<void> {
-    const { query } = this.#database
-    const fresh = query
-      .selectFrom('outbox')
-      .where(unlimitedOf(instance))
-      .where('waiting', '=', 0)
-      .select((row) => [
-        sql<number>`CAST(${row.val(now)} AS BIGINT)`.as('ts'),
-        sql.lit('system').as('actor'),
-        sql.lit('outbox.enqueue').as('action'),
-        row.ref('instance').as('instance'),
-        row.ref('owner_tag').as('owner_tag'),
-        row.ref('id').as('target'),
-        sql.lit('{}').as('metadata'),
-      ])
-    await this.#writer.write(
-      instance,
-      query
-        .insertInto('audit')
-        .columns(['ts', 'actor', 'action', 'instance', 'owner_tag', 'target', 'metadata'])
-        .expression(fresh),
-      query
-        .updateTable('outbox')
-        .set((row) => ({
-          waiting: 1,
-          drained: 1,
-          expires_at: row.fn.coalesce('expires_at', sql<number>`CAST(${row.val(now + waitingLifetimeMs)} AS BIGINT)`),
-        }))
-        .where(unlimitedOf(instance)),
-    )
+    return this.#waits.run(instance, () => this.#writer.write(instance, ...startSteps(this.#database, instance, now)))
   }
 
   /** The account is connected again: its rows wait only for their turn, and do not expire. Rows that are overdue stay so. */
   async stopWaiting(instance: InstanceName, now: number): Promise<void> {
-    const { query } = this.#database
-    await this.#writer.write(
-      instance,
-      query
-        .updateTable('outbox')
-        .set({ expires_at: null })
-        .where(from('stopWaiting'))
-        .where('instance', '=', instance)
-        .where('expires_at', '>', now),
-    )
+    await this.#writer.write(instance, stopStep(this.#database, instance, now))
   }
 
   /** Takes back an acceptance that came too late to be answered. The callback or the request is open again. */
@@ -254,17 +197,6 @@ export class OutboxTransitions {
   #count(instance: InstanceName, counter: Counter, by: number) {
     return addToTotals(this.#database, { instance, counter, by })
   }
-}
-
-/** Holds for rows that do not wait with a time limit yet. */
-function unlimitedOf(instance: InstanceName) {
-  return (row: ExpressionBuilder<Schema, 'outbox'>) =>
-    row.and([
-      from('startWaiting')(row),
-      row('instance', '=', instance),
-      row('kind', '<>', 'revoke'),
-      row.or([row('waiting', '=', 0), row('drained', '=', 0), row('expires_at', 'is', null)]),
-    ])
 }
 
 export function addToTotals(

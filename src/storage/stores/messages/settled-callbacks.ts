@@ -3,6 +3,7 @@
 
 import type { DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
 import { requestKeyLifetimeMs } from '../../../core/outbox.ts'
+import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
 import type { StorageError } from '../../engine/statement.ts'
@@ -55,6 +56,13 @@ export async function findRequest(
     .where('instance', '=', instance)
     .where('request_key', '=', requestKey)
   return (await database.read(query))[0]
+}
+
+const settledColumns = ['destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
+
+/** The step that settles a callback. */
+export function compileSettle({ query }: Database) {
+  return compileOnce(settledColumns, (value) => query.insertInto('settled_callbacks').values(value))
 }
 
 /** The steps that settle a request. A key that is older than a day counts no more. */

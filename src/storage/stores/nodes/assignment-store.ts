@@ -31,6 +31,11 @@ export class AssignmentStore implements AssignmentTable {
     return (await this.#read(this.#all().where('assignments.instance', '=', instance)))[0]
   }
 
+  async deathTimes(): Promise<number[]> {
+    const query = this.#database.query.selectFrom('nodes').select('ended_at').where('is_buried', '=', 1)
+    return (await this.#database.read(query)).flatMap(({ ended_at }) => ended_at ?? [])
+  }
+
   async moves(): Promise<Move[]> {
     const rows = await this.#database.read(asQuery(this.#database, liveMoves))
     return rows.map(({ instance, from_node, to_node, asked_at }) => {

@@ -8,7 +8,9 @@ import { waitUntil } from '../../../harness/wait-until.ts'
 import type { Asked, BalancerAnswer } from './balancer.ts'
 import type { History, Stop } from './history.ts'
 import { noViolations, violationsIn } from './history-checker.ts'
+import { outboxLinesOf } from './lost-answers.ts'
 import { NodeSet, patienceMs } from './node-set.ts'
+import type { Struck } from './node-set.ts'
 import type { StageNode } from './stage-node.ts'
 import { openStageParts } from './stage-parts.ts'
 import type { StageOptions, StageParts } from './stage-parts.ts'
@@ -70,6 +72,12 @@ export class ClusterStage {
     return this.nodes.ownerOf(instance)
   }
 
+  /** The instances that cells hold. */
+  async inCells(): Promise<string[]> {
+    const holders = await Promise.all(this.instances.map((instance) => this.nodes.owners.holderOf(instance)))
+    return this.instances.filter((_, index) => holders[index]?.isCell)
+  }
+
   /** Asks any node that runs. */
   ask(asked: Asked): Promise<BalancerAnswer> {
     return this.parts.balancer.ask(asked)
@@ -86,8 +94,8 @@ export class ClusterStage {
   }
 
   /** Lets something happen to a node, and waits until every instance that the node held is online at another one. */
-  async moving(node: StageNode, happen: () => Promise<void> | void): Promise<void> {
-    const held = await this.#heldBy(node)
+  async moving(node: StageNode, happen: () => Promise<void> | void, struck: Struck = 'node and cells'): Promise<void> {
+    const held = await this.#heldBy(node, struck)
     const marks = held.map(({ phone }) => phone.companionEvents.length)
     await happen()
     const states = () => held.map(({ phone }, index) => phone.companionEvents.after(marks[index] ?? 0).at(-1)?.state)
@@ -95,7 +103,7 @@ export class ClusterStage {
     const haveMoved = async () => {
       // A process that stands by gives up after a minute.
       if (this.nodes.living.every((each) => each === node)) await this.nodes.join()
-      left = await Promise.all(held.map(({ instance }) => this.nodes.hasLeft(instance, node)))
+      left = await Promise.all(held.map(({ instance }) => this.nodes.hasLeft(instance, node, struck)))
       return left.every(Boolean) && states().every((state) => state === 'online')
     }
     const names = held.map(({ instance }) => instance).join(', ')
@@ -137,15 +145,20 @@ export class ClusterStage {
   async assertNothingWrong(): Promise<void> {
     await this.traffic.stop()
     const isSettled = async () => (await this.#underWay()) === 0 && this.#missing === 0
-    const instead = () => violationsIn(this.history)
-    await waitUntil('nothing is under way', isSettled, { timeoutMs: patienceMs, instead })
+    await waitUntil('nothing is under way', isSettled, { timeoutMs: patienceMs, instead: () => this.#found() })
     await this.parts.helpdesk.settled()
-    assert.deepEqual(violationsIn(this.history), noViolations)
+    const { lostRows, ...violations } = await this.#found()
+    assert.deepEqual(violations, noViolations, [JSON.stringify(violations), ...lostRows].join('\n'))
   }
 
-  async #heldBy(node: StageNode): Promise<Held[]> {
+  async #found() {
+    const violations = violationsIn(this.history)
+    return { ...violations, lostRows: await outboxLinesOf(this.parts, violations.outbound.lost) }
+  }
+
+  async #heldBy(node: StageNode, struck: Struck): Promise<Held[]> {
     const all = this.parts.phones.map((phone, index) => ({ phone, instance: `n${index}` }))
-    const left = await Promise.all(all.map(({ instance }) => this.nodes.hasLeft(instance, node)))
+    const left = await Promise.all(all.map(({ instance }) => this.nodes.hasLeft(instance, node, struck)))
     return all.filter((_, index) => left[index] === false)
   }
 

@@ -2,7 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClusterStage } from './cluster-stage.ts'
+import { waitUntil } from '../../../harness/wait-until.ts'
 import * as databaseClock from './database-clock.ts'
+import { patienceMs } from './node-set.ts'
 import type { StageNode } from './stage-node.ts'
 
 /** kill -9. */
@@ -26,10 +28,11 @@ export function killWhileEnding(stage: ClusterStage, node: StageNode, afterMs: n
 
 /** The process stands still for longer than the others wait for it, and goes on. */
 export async function stop(stage: ClusterStage, node: StageNode): Promise<void> {
-  await stage.moving(node, () => {
+  const stopped = () => {
     stage.excuseSecondSockets()
     node.stop()
-  })
+  }
+  await givenUp(stage, node, () => stage.moving(node, stopped, 'node'))
   node.continue()
   await lostTo(stage, node)
 }
@@ -43,11 +46,12 @@ export async function stopBriefly(node: StageNode, ms: number): Promise<void> {
 
 /** The process stands still in the middle of a transaction, and sends the rest of it when it goes on. */
 export async function stopInTransaction(stage: ClusterStage, node: StageNode): Promise<void> {
-  await stage.moving(node, async () => {
+  const stopped = async () => {
     await node.toDatabase.holdAt('COMMIT')
     stage.excuseSecondSockets()
     node.stop()
-  })
+  }
+  await givenUp(stage, node, () => stage.moving(node, stopped, 'node'))
   node.continue()
   node.toDatabase.release()
   await lostTo(stage, node)
@@ -55,11 +59,12 @@ export async function stopInTransaction(stage: ClusterStage, node: StageNode): P
 
 /** The process cannot reach PostgreSQL, until its instances have moved. */
 export async function cut(stage: ClusterStage, node: StageNode): Promise<void> {
-  await stage.moving(node, () => {
+  const cutOff = () => {
     // A process that may have lost the lease keeps its connections until it knows.
     if (!stage.hasNodes) stage.excuseSecondSockets()
     node.toDatabase.cut()
-  })
+  }
+  await givenUp(stage, node, () => stage.moving(node, cutOff))
   node.toDatabase.heal()
   await lostTo(stage, node)
 }
@@ -133,6 +138,16 @@ async function away(stage: ClusterStage, happen: () => Promise<void>): Promise<v
   stage.excuseSecondSockets()
   await happen()
   if ((await stage.ownerOf('n0')) !== before) await lostTo(stage, before)
+}
+
+/** Lets a fault happen to a node, and waits until the others have given the node up, also when it held nothing. */
+async function givenUp(stage: ClusterStage, node: StageNode, happen: () => Promise<void>): Promise<void> {
+  const { owners } = stage.nodes
+  const idNow = () => (stage.hasNodes ? owners.idOf(node) : undefined)
+  const before = await idNow()
+  await happen()
+  const isOver = async () => !stage.hasNodes || (await idNow()) !== before
+  await waitUntil('the others have given the node up', isOver, { timeoutMs: patienceMs })
 }
 
 /** A process that lost the lease ends. A node that lost its instances joins again. */

@@ -8,6 +8,9 @@ import type { NodeOptions } from './stage-node.ts'
 /** A busy machine needs long for a start, a take-over, and for what waited meanwhile. */
 export const patienceMs = 180_000
 
+/** What a fault strikes: the cells of a node end with it, but go on while it stands still. */
+export type Struck = 'node' | 'node and cells'
+
 export class NodeSet {
   readonly owners: Owners
   readonly #options: NodeOptions
@@ -47,8 +50,9 @@ export class NodeSet {
   }
 
   /** Whether another node than this one holds the instance, or none. */
-  async hasLeft(instance: string, node: StageNode): Promise<boolean> {
-    return (await this.owners.ownerOf(instance, this.living)) !== node
+  async hasLeft(instance: string, node: StageNode, struck: Struck): Promise<boolean> {
+    if ((await this.owners.ownerOf(instance, this.living)) !== node) return true
+    return struck === 'node' && (await this.owners.holderOf(instance))?.isCell === true
   }
 
   /** No node is stopped or cut off, and there are as many as there are to be. */

@@ -1,6 +1,7 @@
 // Says which process of a stage holds an instance, from what is stored: the assignments of nodes, or the lease.
 
 import pg from 'pg'
+import { cellPath } from '../../../../src/nodes/peer-routes.ts'
 import type { StageNode } from './stage-node.ts'
 
 type Row = Record<string, string | null>
@@ -26,8 +27,17 @@ export class Owners {
     return nodes.every(({ address }) => rows.some((row) => row['address'] === address))
   }
 
+  /** The process that holds the instance, or that started the cell which holds it. */
   async ownerOf(instance: string, nodes: readonly StageNode[]): Promise<StageNode | undefined> {
-    return (await this.hasNodes()) ? this.#assigned(instance, nodes) : this.#leaseHolder(nodes)
+    if (!(await this.hasNodes())) return this.#leaseHolder(nodes)
+    const held = await this.#addressOf(instance)
+    return nodes.find(({ address }) => held === address || held?.startsWith(address + cellPath))
+  }
+
+  /** The id under which the others know the process. It changes when they have given it up and it has joined again. */
+  async idOf({ address }: StageNode): Promise<string | undefined> {
+    const [row] = await this.#ask(`SELECT id FROM nodes WHERE address = $1 AND state <> 'dead'`, [address])
+    return row?.['id'] ?? undefined
   }
 
   /** The process that holds the instance; it may be a cell. */
@@ -63,19 +73,21 @@ export class Owners {
     return rows.map((row) => row['instance'] ?? '')
   }
 
-  /** The node that places instances: the living one with the smallest id, or the process that holds the lease. */
+  /** The node that places instances: the living one with the smallest id that is no cell, or the process that holds the lease. */
   async placingNode(nodes: readonly StageNode[]): Promise<StageNode | undefined> {
     if (!(await this.hasNodes())) return this.#leaseHolder(nodes)
-    const [row] = await this.#ask(`SELECT address FROM nodes WHERE state <> 'dead' ORDER BY id LIMIT 1`)
+    const [row] = await this.#ask(
+      `SELECT address FROM nodes WHERE state <> 'dead' AND capacity > 0 ORDER BY id LIMIT 1`,
+    )
     return nodes.find(({ address }) => address === row?.['address'])
   }
 
-  async #assigned(instance: string, nodes: readonly StageNode[]): Promise<StageNode | undefined> {
+  async #addressOf(instance: string): Promise<string | undefined> {
     const [row] = await this.#ask(
       `SELECT n.address FROM assignments a JOIN nodes n ON n.id = a.node WHERE a.instance = $1`,
       [instance],
     )
-    return nodes.find(({ address }) => address === row?.['address'])
+    return row?.['address'] ?? undefined
   }
 
   async #leaseHolder(nodes: readonly StageNode[]): Promise<StageNode | undefined> {

@@ -29,6 +29,8 @@ export type StageOptions = {
   replicated?: ReplicatedServer
   /** The clocks of the nodes and of PostgreSQL can be stepped. */
   hasSteppedClocks?: boolean
+  /** Nodes start cells. Otherwise faults that strike again and again make no instance a suspect. */
+  hasCells?: boolean
   environment?: Record<string, string>
   seed?: string
 }
@@ -46,16 +48,16 @@ export async function openStageParts(
   options: StageOptions,
   urls: () => readonly string[],
 ): Promise<StageParts> {
-  const { accounts = 2, hasOwnServer = false, hasSteppedClocks = false, environment = {}, seed = 'causeway' } = options
+  const { accounts = 2, hasOwnServer = false, hasSteppedClocks = false, hasCells = false } = options
+  const { environment = {}, seed = 'causeway' } = options
   const server = hasOwnServer ? stack.use(await PostgresServer.start()) : undefined
   const own = options.replicated ?? server
   const parts = await openParts(stack, {
     engine: 'postgres',
     network: { ...harshNetwork, seed },
     helpdesk: { messagesPerMinute: 100_000, searchesPerMinute: 100_000, seed },
-    // Faults that strike again and again would make every instance a suspect.
     environment: {
-      ...{ SERVICE_DRAIN_RATE: '0', SERVICE_SHUTDOWN_GRACE: '1s', SERVICE_NODE_CELLS: 'false' },
+      ...{ SERVICE_DRAIN_RATE: '0', SERVICE_SHUTDOWN_GRACE: '1s', SERVICE_NODE_CELLS: String(hasCells) },
       ...environment,
     },
     ...(own && { place: placeOn(own) }),
