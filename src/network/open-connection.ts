@@ -144,7 +144,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
   const names = listenBeside(deps, socket)
-  const directMessages = new DirectMessages({ socket, journal, names, own: () => ownPerson(creds) })
+  const directMessages = new DirectMessages({ socket, journal, names, own: () => ownPerson(creds), gone })
   const labels = new AccountLabels({ ...deps, ...receiving, socket, connectionKeys, gone })
   if (!isLeaving) labels.listen()
   const queries = new ServerQueries({ socket, clock, gone, inside })
