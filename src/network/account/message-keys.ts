@@ -9,6 +9,7 @@ const blockBytes = 64
 const [innerPad, outerPad] = [0x36, 0x5c]
 const noSalt = Buffer.alloc(32)
 const info = Buffer.from('WhisperMessageKeys')
+const groupInfo = Buffer.from('WhisperGroup')
 const ivBytes = 16
 const [first, second, third] = [Buffer.of(1), Buffer.of(2), Buffer.of(3)]
 /** An ordinary message fits. Nothing else runs while a MAC is computed, so one place is enough for all. */
@@ -19,16 +20,31 @@ export type MessageKeys = { cipherKey: Buffer; macKey: Buffer; iv: Buffer }
 
 /** The keys of the next message of a chain, and the next key of the chain. */
 export function nextOf(chainKey: Uint8Array): { keys: MessageKeys; chainKey: Buffer } {
-  return { keys: keysOf(macOf(chainKey, first)), chainKey: macOf(chainKey, second) }
+  const { messageSeed, chainSeed } = nextSeedsOf(chainKey)
+  return { keys: keysOf(messageSeed), chainKey: chainSeed }
+}
+
+/** What a chain gives for its next message, and for the message after it. */
+export function nextSeedsOf(chainKey: Uint8Array): { messageSeed: Buffer; chainSeed: Buffer } {
+  return { messageSeed: macOf(chainKey, first), chainSeed: macOf(chainKey, second) }
 }
 
 /** HKDF (RFC 5869) without a salt. */
-function keysOf(messageKey: Uint8Array): MessageKeys {
-  const key = macOf(noSalt, messageKey)
+function keysOf(messageSeed: Uint8Array): MessageKeys {
+  const key = macOf(noSalt, messageSeed)
   const cipherKey = macOf(key, info, first)
   const macKey = macOf(key, cipherKey, info, second)
   const iv = macOf(key, macKey, info, third).subarray(0, ivBytes)
   return { cipherKey, macKey, iv }
+}
+
+/** The keys of a message to a group, whose signature takes the place of a MAC. */
+export function groupKeysOf(messageSeed: Uint8Array): Omit<MessageKeys, 'macKey'> {
+  const key = macOf(noSalt, messageSeed)
+  const start = macOf(key, groupInfo, first)
+  const end = macOf(key, start, groupInfo, second)
+  const cipherKey = Buffer.concat([start.subarray(ivBytes), end.subarray(0, ivBytes)])
+  return { cipherKey, iv: start.subarray(0, ivBytes) }
 }
 
 /** HMAC with SHA-256. The key has at most 64 bytes. */
