@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ignoreRejection } from '../../../src/lib/ignore.ts'
 import { encodeKey } from '../../../src/network/account/key-codec.ts'
 import type { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import type { NetworkDeps } from '../harness/network-room.ts'
@@ -149,12 +150,26 @@ test('a message without a session under its address is left to the library, whic
   assert.deepEqual(await bed.store.idsOf('t', 'session'), [underLid])
 })
 
-test('the name that a person uses in an ordinary message is reported', async () => {
+test('the name that a person uses in an ordinary message is reported, and again only when it is another one or was not stored', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001', pushName: 'Bob' })
   await bed.online('s')
-  await bed.event(bob.text(phone, 'first').id)
-  await bed.event(bob.text(phone, 'second').id)
-  await waitUntil('both names are reported', () => bed.names.filter(({ pushName }) => pushName === 'Bob').length >= 2)
+  const reported = async (text: string) => {
+    const before = bed.names.length
+    const { id } = bob.text(phone, text)
+    await bed.event(id)
+    await waitUntil('the message is confirmed', () => phone.companion.books.size === 0)
+    return bed.names.slice(before).map(({ pushName }) => pushName)
+  }
+  await reported('through the library')
+  assert.deepEqual(await reported('first'), ['Bob'])
+  assert.deepEqual(await reported('second'), [])
+  bob.user.pushName = 'Robert'
+  bed.storingNames = Promise.reject(new Error('storage is away'))
+  bed.storingNames.catch(ignoreRejection)
+  assert.deepEqual(await reported('third'), ['Robert'])
+  bed.storingNames = undefined
+  assert.deepEqual(await reported('fourth'), ['Robert'])
+  assert.deepEqual(await reported('fifth'), [])
 })
