@@ -2,7 +2,7 @@
 
 import type { Person } from '../../core/address.ts'
 import type { Jid } from '../../core/ids.ts'
-import { personOf } from '../decode/origin.ts'
+import { personOf } from './origin.ts'
 import type { AuthenticationCreds } from '../library/library.ts'
 
 const remembered = new WeakMap<AuthenticationCreds, { id: Jid; lid: Jid | undefined; person: Person }>()
