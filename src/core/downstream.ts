@@ -37,8 +37,8 @@ export type Destination = InboxAccess & {
 }
 
 /** Where a helpdesk inbox is: origin, account and inbox as one text, as operators see it. */
-export function inboxPlace({ inboxId, ...account }: Omit<InboxAccess, 'apiToken'>): string {
-  return `${accountPlace(account)}|${inboxId}`
+export function inboxPlace(access: Omit<InboxAccess, 'apiToken'>): string {
+  return `${accountPlace(access)}|${access.inboxId}`
 }
 
 /** Where an account is. */

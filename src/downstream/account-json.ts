@@ -13,7 +13,7 @@ export const versionCall: Call<VersionAnswer> = {
   isGlobal: true,
   isPublic: true,
   about: 'version',
-  read: (json, headers) => {
+  read: (json, { headers }) => {
     const version = asText(asObject(json)['version'])
     if (version === null) return undefined
     const date = Date.parse([headers['date']].flat()[0] ?? '')

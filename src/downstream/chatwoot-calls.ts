@@ -29,7 +29,7 @@ export type Call<T> = {
   json?: object
   multipart?: MultipartBody
   /** Undefined when the answer does not have the expected form. */
-  read: (json: unknown, headers: Answer['headers']) => T | undefined
+  read: (json: unknown, answer: Pick<Answer, 'headers'>) => T | undefined
 }
 
 // A hundred messages of 150,000 characters fit. Readers of longer lists ask for less when an answer is too large.
@@ -62,7 +62,7 @@ export class ChatwootCalls {
       throw error instanceof EgressError ? explainSilence(asked, error) : error
     }
     if (answer.status < 200 || answer.status > 299) throw explainAnswer(asked, answer, this.#deps.clock.now())
-    const result = call.read(parseJson(answer), answer.headers)
+    const result = call.read(parseJson(answer), answer)
     if (result === undefined) throw strangeAnswer(asked, answer)
     return result
   }

@@ -82,7 +82,8 @@ function blankSecrets(fields: Record<string, unknown>): Record<string, unknown> 
 function blank(value: unknown, level: number): unknown {
   if (level > levels || typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
   let copy: Record<string, unknown> | undefined
-  for (const [name, inner] of Object.entries(value) as [string, unknown][]) {
+  for (const name of Object.keys(value)) {
+    const inner = (value as Record<string, unknown>)[name]
     const shown = secretFields.has(name) ? blanked : name === 'err' ? inner : blank(inner, level + 1)
     if (shown === inner) continue
     copy ??= (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>

@@ -1,7 +1,6 @@
 // Builds one connection: the socket, the keys that it may use, and the parts that receive, send and ask.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Person } from '../core/address.ts'
 import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent } from '../core/network/outgoing-content.ts'
 import type { Reception } from '../core/network/reception.ts'
@@ -26,7 +25,7 @@ import { OwnPresence } from './connection/own-presence.ts'
 import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
-import { personOf } from './decode/origin.ts'
+import { ownPerson } from './decode/own-person.ts'
 import type { FileSource } from './files/download.ts'
 import { ProfilePictures } from './files/profile-pictures.ts'
 import { WhatsappGroups } from './groups/whatsapp-groups.ts'
@@ -144,7 +143,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   boundRetryMemory(socket, clock)
   const presence = new OwnPresence({ socket, creds })
   const names = listenBeside(deps, socket)
-  const directMessages = new DirectMessages({ socket, journal, names, own: () => ownPerson(creds) })
+  const directMessages = new DirectMessages({ socket, journal, names, own: () => ownPerson(creds), gone })
   const labels = new AccountLabels({ ...deps, ...receiving, socket, connectionKeys, gone })
   if (!isLeaving) labels.listen()
   const queries = new ServerQueries({ socket, clock, gone, inside })
@@ -165,8 +164,8 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
 }
 
 /** Listens to what the network tells beside messages. */
-function listenBeside({ account, creds, receiving, isLeaving }: ConnectionDeps, socket: WASocket): NameListener {
-  const names = new NameListener(receiving, socket)
+function listenBeside({ account, creds, receiving, isLeaving, clock }: ConnectionDeps, socket: WASocket): NameListener {
+  const names = new NameListener({ ...receiving, clock }, socket)
   names.listen()
   new TypingListener({ ...receiving, own: () => ownPerson(creds) }).listen(socket)
   learnTimersFromHistory(socket, account)
@@ -236,8 +235,4 @@ function createReceiver(
   const storeFirst = (event: string, stanza: BinaryNode) =>
     event === 'CB:receipt' ? receipts.report(stanza) : plainStanzas.storeFirst(event, stanza)
   return { journal, storeFirst }
-}
-
-function ownPerson({ me }: AuthenticationCreds): Person {
-  return personOf(me?.id, me?.lid) ?? { phone: null, lid: null }
 }

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts'
 import { AnswerBody } from './answer-body.ts'
 import { EgressError } from './errors.ts'
 import { Exchange } from './exchange.ts'
-import type { AnswerHead } from './exchange.ts'
+import type { AnswerHead } from './received-head.ts'
 import { guardedConnector } from './guarded-connect.ts'
 import { createJudge, privateAllowed } from './policy.ts'
 import type { EgressPolicy } from './policy.ts'
@@ -47,14 +47,20 @@ export type StreamedAnswer = AnswerHead & { body: Readable }
 const megabyte = 1024 * 1024
 
 export class Answer {
-  readonly status: number
-  readonly headers: AnswerHead['headers']
+  readonly #head: AnswerHead
   readonly body: Buffer
 
-  constructor({ status, headers }: AnswerHead, body: Buffer) {
-    this.status = status
-    this.headers = headers
+  constructor(head: AnswerHead, body: Buffer) {
+    this.#head = head
     this.body = body
+  }
+
+  get status(): number {
+    return this.#head.status
+  }
+
+  get headers(): AnswerHead['headers'] {
+    return this.#head.headers
   }
 
   text(): string {
@@ -108,9 +114,9 @@ export class Egress {
   open(request: EgressRequest): Promise<StreamedAnswer> {
     return new Promise((resolve, reject) => {
       this.#start(request, {
-        onHead: (head) => {
+        onHead: ({ status, headers }) => {
           const body = new AnswerBody()
-          resolve({ ...head, body })
+          resolve({ status, headers, body })
           return body
         },
         onEnd: () => undefined,

@@ -15,15 +15,11 @@ import type { AnswerBody } from './answer-body.ts'
 import { Deadline } from './deadline.ts'
 import { EgressError, EgressRefused } from './errors.ts'
 import type { EgressReason, Sent } from './errors.ts'
+import { announcedBytes, ReceivedHead } from './received-head.ts'
+import type { AnswerHead } from './received-head.ts'
 
 /** Bytes per millisecond: 256 KB/s. */
 const slowestRate = (256 * 1024) / 1000
-
-export type AnswerHead = {
-  status: number
-  /** Lower-case names; a repeated header is a list. */
-  headers: Record<string, string | string[] | undefined>
-}
 
 type Terms = {
   clock: Clock
@@ -95,12 +91,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): boolean {
     if (status < 200) return true
     this.#status = status
-    const headers = readHeaders(rawHeaders)
-    if (Number(headers['content-length']) > this.#terms.maxResponseBytes) {
+    if (announcedBytes(rawHeaders) > this.#terms.maxResponseBytes) {
       this.#giveUp('too_large', this.#tooLarge())
       return true
     }
-    this.#body = this.#callbacks.onHead({ status, headers })
+    this.#body = this.#callbacks.onHead(new ReceivedHead(status, rawHeaders))
     if (this.#body === undefined) return true
     this.#body.onRead = resume
     this.#body.onDrop = () => {
@@ -190,15 +185,4 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#terms.bodyStream?.destroy()
     return true
   }
-}
-
-function readHeaders(raw: readonly Buffer[]): AnswerHead['headers'] {
-  const headers: AnswerHead['headers'] = {}
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = String(raw[index]?.toString('latin1')).toLowerCase()
-    const value = String(raw[index + 1]?.toString('latin1'))
-    const earlier = headers[name]
-    headers[name] = earlier === undefined ? value : [earlier, value].flat()
-  }
-  return headers
 }

@@ -10,6 +10,8 @@ import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { BegunStep, KeyChanges } from './account-keys.ts'
 import type { ConnectionKeys } from './connection-keys.ts'
+import { decryptGroupInStep, decryptInStep } from './decrypt-in-step.ts'
+import type { ToOpen, ToOpenInGroup } from './decrypt-in-step.ts'
 import { answerFromMemory, rememberMisses, resolveLid } from './lid-lookups.ts'
 import { generateSignalPubKey, stockRepository } from '../library/library.ts'
 import type {
@@ -26,8 +28,6 @@ import type { IdentityChanges } from './identity-changes.ts'
 import { senderKeyHoldersKind } from './sender-key-holders.ts'
 import { sealForDevices } from './seal-for-devices.ts'
 import type { DeviceData } from './seal-for-devices.ts'
-import { openWithSession } from './session-open.ts'
-import type { StoredSessions } from './session-open.ts'
 import type { OwnIdentity } from './session-seal.ts'
 
 /** The kinds of keys that bypass the library's transaction. */
@@ -68,8 +68,6 @@ export type DurableRepository = SignalRepositoryWithLIDStore & {
   openMessage(options: ToOpen): Promise<BegunStep<unknown>>
   openGroupMessage(options: ToOpenInGroup): Promise<BegunStep<unknown>>
 }
-type ToOpen = Parameters<SignalRepositoryWithLIDStore['decryptMessage']>[0]
-type ToOpenInGroup = Parameters<SignalRepositoryWithLIDStore['decryptGroupMessage']>[0]
 
 export function durableRepository({ connectionKeys, identities, journal, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
@@ -96,10 +94,11 @@ export function durableRepository({ connectionKeys, identities, journal, clock }
     const own = { publicKey: generateSignalPubKey(signedIdentityKey.public), registrationId }
     const decrypt = (options: ToOpen, isLeftToLibrary: boolean) =>
       decryptInStep(stock, connectionKeys, { options, isLeftToLibrary, ownIdentity: own.publicKey, clock })
+    const decryptInGroup = (options: ToOpenInGroup) => decryptGroupInStep(stock, connectionKeys, options)
     return {
       ...stock,
       ...inSteps(stock, connectionKeys, own),
-      ...journalled({ ...stock, decrypt }, connectionKeys, journal),
+      ...journalled({ ...stock, decrypt, decryptInGroup }, connectionKeys, journal),
     }
   }
 }
@@ -157,6 +156,7 @@ function inSteps(stock: SignalRepositoryWithLIDStore, connectionKeys: Connection
 function journalled(
   stock: SignalRepositoryWithLIDStore & {
     decrypt: (options: ToOpen, isLeftToLibrary: boolean) => Promise<Uint8Array>
+    decryptInGroup: (options: ToOpenInGroup) => Promise<Uint8Array>
   },
   connectionKeys: ConnectionKeys,
   journal: OpeningJournal,
@@ -167,7 +167,7 @@ function journalled(
     return { ciphertext: options.ciphertext, decrypt: () => stock.decrypt(options, isLeftToLibrary), learnSenderKey }
   }
   const ofGroup = (options: ToOpenInGroup): Opening => {
-    return { ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options), learnSenderKey }
+    return { ciphertext: options.msg, decrypt: () => stock.decryptInGroup(options), learnSenderKey }
   }
   const open = (opening: Opening) =>
     journal.guard(opening.ciphertext, () => connectionKeys.runStep(() => journal.store(opening)))
@@ -181,32 +181,4 @@ function journalled(
     openMessage: (options) => begin(ofPerson(options, true)),
     openGroupMessage: (options) => begin(ofGroup(options)),
   }
-}
-
-type Decryption = {
-  options: ToOpen
-  /** Whether a message without a session fails, so that the library handles it. */
-  isLeftToLibrary: boolean
-  ownIdentity: Uint8Array
-  clock: Clock
-}
-
-/** Leaves to libsignal what is not the next message of a session. */
-async function decryptInStep(
-  stock: SignalRepositoryWithLIDStore,
-  connectionKeys: ConnectionKeys,
-  { options, isLeftToLibrary, ownIdentity, clock }: Decryption,
-): Promise<Uint8Array> {
-  const { account } = connectionKeys
-  const address = stock.jidToSignalProtocolAddress(options.jid)
-  const { [address]: record } = (await account.getInStep('session', [address])) as Record<string, StoredSessions>
-  if (!record && isLeftToLibrary) throw new Error('there is no session under this address')
-  if (!record) return stock.decryptMessage(options)
-  const identities = options.type === 'pkmsg' ? await account.getInStep('identity-key', [address]) : {}
-  const theirIdentity = identities[address] as Uint8Array | undefined
-  const context = { theirIdentity, ownIdentity, now: () => clock.now() }
-  const plain = openWithSession(record, options, context)
-  if (!plain) return stock.decryptMessage(options)
-  await connectionKeys.setInStep({ session: { [address]: record } })
-  return plain
 }

@@ -112,9 +112,9 @@ export function isHolder(holders: Holders, { jid, user }: Holder, marks: Marks):
   return holders[jid] === (marks[user] ?? true)
 }
 
-/** The name under which the library stores our key of a group. */
-export function senderKeyName(group: Jid, own: Jid | undefined): string | undefined {
-  const { user, device = 0, domainType = 0 } = jidDecode(own) ?? {}
+/** The name under which the library stores the key that a member has in a group. */
+export function senderKeyName(group: Jid, member: Jid | undefined): string | undefined {
+  const { user, device = 0, domainType = 0 } = jidDecode(member) ?? {}
   if (user === undefined) return undefined
   return `${group}::${domainType === 0 ? user : `${user}_${domainType}`}::${device}`
 }

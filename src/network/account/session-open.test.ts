@@ -129,6 +129,7 @@ test('the code of a message is an HMAC with SHA-256', () => {
     [32, 1],
     [32, 300],
     [64, 65],
+    [32, 5_000],
   ] as const) {
     const [key, data] = [randomBytes(keyBytes), randomBytes(dataBytes)]
     const expected = createHmac('sha256', key).update(data).digest()

@@ -24,7 +24,9 @@ type Context = {
   ownIdentity: Uint8Array
   now: () => number
 }
-type Found = { session: StoredSession; message: Uint8Array }
+/** `body` is the message without its version and its MAC. */
+type ReadMessage = { message: Uint8Array; body: Uint8Array; chainName: string; counter: number; ciphertext: Uint8Array }
+type Found = { session: StoredSession; read: ReadMessage }
 
 const recordVersion = 'v1'
 /** Libsignal removes the oldest sessions of a record that has more. */
@@ -33,6 +35,7 @@ const receivingChain = 2
 const ownBaseKey = 1
 /** Version 3 as the lowest and as the highest. */
 const versions = 0x33
+const versionByte = Buffer.of(versions)
 const macBytes = 8
 
 /**
@@ -54,9 +57,9 @@ export function openWithSession(
 
 /** The session that has the chain of the message. */
 function sessionOf(sessions: Record<string, StoredSession>, { ciphertext }: SealedMessage): Found | undefined {
-  const chain = chainNameOf(ciphertext)
-  const [session, ...more] = Object.values(sessions).filter(({ _chains }) => _chains[chain])
-  return session && more.length === 0 ? { session, message: ciphertext } : undefined
+  const read = readMessage(ciphertext)
+  const [session, ...more] = Object.values(sessions).filter(({ _chains }) => _chains[read.chainName])
+  return session && more.length === 0 ? { session, read } : undefined
 }
 
 /** Until we have answered, each message tells how to open the session, which exists since the first of them. */
@@ -68,18 +71,18 @@ function newSessionOf(
   const { identityKey, baseKey, message } = signalMessages.PreKeyWhisperMessage.decode(ciphertext.subarray(1))
   const session = sessions[base64(baseKey)]
   if (!session || session.indexInfo.baseKeyType === ownBaseKey || message[0] !== versions) return undefined
-  return theirIdentity && Buffer.compare(identityKey, theirIdentity) === 0 ? { session, message } : undefined
+  const isSame = theirIdentity && Buffer.compare(identityKey, theirIdentity) === 0
+  return isSame ? { session, read: readMessage(message) } : undefined
 }
 
-function openNext({ session, message }: Found, ownIdentity: Uint8Array): Buffer | undefined {
-  const body = message.subarray(1, -macBytes)
-  const { ephemeralKey, counter, ciphertext } = signalMessages.WhisperMessage.decode(body)
-  const chain = session._chains[base64(ephemeralKey)]
+function openNext({ session, read }: Found, ownIdentity: Uint8Array): Buffer | undefined {
+  const { message, body, counter, ciphertext } = read
+  const chain = session._chains[read.chainName]
   if (chain?.chainType !== receivingChain || chain.chainKey.key === undefined) return undefined
   if (counter !== chain.chainKey.counter + 1) return undefined
   const { keys, chainKey } = nextOf(Buffer.from(chain.chainKey.key, 'base64'))
   const theirs = Buffer.from(session.indexInfo.remoteIdentityKey, 'base64')
-  const mac = macOf(keys.macKey, theirs, ownIdentity, Buffer.of(versions), body).subarray(0, macBytes)
+  const mac = macOf(keys.macKey, theirs, ownIdentity, versionByte, body).subarray(0, macBytes)
   if (!timingSafeEqual(mac, message.subarray(-macBytes))) return undefined
   const decipher = createDecipheriv('aes-256-cbc', createSecretKey(keys.cipherKey), keys.iv)
   const plain = Buffer.concat([decipher.update(ciphertext), decipher.final()])
@@ -88,8 +91,10 @@ function openNext({ session, message }: Found, ownIdentity: Uint8Array): Buffer 
   return plain
 }
 
-function chainNameOf(message: Uint8Array): string {
-  return base64(signalMessages.WhisperMessage.decode(message.subarray(1, -macBytes)).ephemeralKey)
+function readMessage(message: Uint8Array): ReadMessage {
+  const body = message.subarray(1, -macBytes)
+  const { ephemeralKey, counter, ciphertext } = signalMessages.WhisperMessage.decode(body)
+  return { message, body, chainName: base64(ephemeralKey), counter, ciphertext }
 }
 
 function base64(bytes: Uint8Array): string {

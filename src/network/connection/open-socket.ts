@@ -1,8 +1,10 @@
 // Opens a socket of the library and contains its faults: an error in one of its listeners is reported, not thrown.
 
+import type { Writable } from 'node:stream'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { makeWASocket } from '../library/library.ts'
 import type { UserFacingSocketConfig, WASocket } from '../library/library.ts'
+import { announceWhatIsHeard } from './heard-events.ts'
 
 type Listener = (...args: unknown[]) => unknown
 
@@ -30,6 +32,8 @@ export function openSocket(config: UserFacingSocketConfig, hooks: Hooks): WASock
     if (!hooks.isHeard(String(event))) continue
     for (const listener of listeners) ws.on(event, contained(String(event), listener, hooks))
   }
+  announceWhatIsHeard(ws)
+  sendTogether(socket)
   return socket
 }
 
@@ -53,10 +57,34 @@ function contained(event: string, listener: Listener, { onFault, isWithheld, bef
   }
 }
 
-type RawSocket = { send: (...frame: unknown[]) => void; terminate(): void }
+type RawSocket = {
+  send: (...frame: unknown[]) => void
+  terminate(): void
+  /** Null before the connection is open. */
+  _socket: Writable | null
+}
 
 function rawSocketOf({ ws }: WASocket): RawSocket | null {
   return (ws as unknown as { socket: RawSocket | null }).socket
+}
+
+/** Frames that are sent in the same turn leave with one write: the confirmations of messages that were stored together. */
+export function sendTogether(socket: WASocket): void {
+  const raw = rawSocketOf(socket)
+  if (!raw) return
+  const send = raw.send.bind(raw)
+  raw.send = (...frame) => {
+    const { _socket: connection } = raw
+    if (connection?.writableCorked === 0) {
+      connection.cork()
+      process.nextTick(uncork, connection)
+    }
+    send(...frame)
+  }
+}
+
+function uncork(connection: Writable): void {
+  connection.uncork()
 }
 
 /** Sends no frame before `after` has resolved. If `after` rejects, no frame is sent any more. */

@@ -85,6 +85,7 @@ export function addressOf(jid: Jid): Jid {
 
 /** Accounts that a provider hosts have domains of their own but are the same people. */
 export function plainJid(jid: Jid): Jid {
+  if (!jid.includes('@hosted')) return jid
   return jid.replace(/@hosted\.lid$/, '@lid').replace(/@hosted$/, '@s.whatsapp.net')
 }
 

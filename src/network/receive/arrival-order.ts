@@ -10,14 +10,13 @@ import type { Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { CountedTime } from '../../lib/counted-time.ts'
 
-/** One stanza and its ciphertexts that are not opened yet. */
-type Arrival = { chat: Jid; number: number; left: Set<object> }
+/** One stanza and its ciphertexts that are not opened yet. `next` is the wait of the next stanza of the chat. */
+type Arrival = { chat: Jid; number: number; left: Set<object>; next?: Wait }
 type Wait = {
   /** The wait goes on while arrivals up to this number are opened now and then. */
   upTo: number
   /** It also goes on while later arrivals of the backlog are opened. */
   isForBacklog: boolean
-  isOver: () => boolean
   /** What it waits for. */
   left: () => object[]
   /** The counted time of the last progress. */
@@ -30,6 +29,7 @@ type Wait = {
  * no message can be opened then.
  */
 const stalledMs = 30_000
+const nothing = { lowest: Infinity, isBacklog: false }
 
 type Deps = {
   clock: Clock
@@ -48,9 +48,13 @@ export class ArrivalOrder {
   /** Those of them that belong to the backlog. */
   readonly #backlog = new Map<object, number>()
   readonly #waits = new Set<Wait>()
+  /** The waits for more than one arrival, and whether they are over. The others are ended by their arrival. */
+  readonly #wideWaits = new Map<Wait, () => boolean>()
   /** The last arrival of each chat, while it is not opened. */
   readonly #newest = new Map<Jid, Arrival>()
   #arrived = 0
+  /** What was opened since the last slice of time: the lowest number, and whether some of it belongs to the backlog. */
+  #openedLately = nothing
   /** How many live callers wait for everything before them. */
   #behind = 0
   /** Whether the server has not delivered all of the backlog. */
@@ -84,7 +88,7 @@ export class ArrivalOrder {
   /** All of the backlog has come. */
   backlogEnds(): void {
     this.#isBacklogComing = false
-    this.#notify()
+    this.#endWideWaits()
   }
 
   /**
@@ -103,19 +107,22 @@ export class ArrivalOrder {
       if (isBacklog) this.#backlog.set(ciphertext, number)
     }
     if (!before || isBacklog) return undefined
-    const isOver = () => before.left.size === 0
-    return this.#wait({ upTo: before.number, isForBacklog: false, isOver, left: () => [...before.left] })
+    return new Promise((resolve) => {
+      before.next = this.#wait({ upTo: before.number, isForBacklog: false, left: () => [...before.left] }, resolve)
+    })
   }
 
   /** To be called when the ciphertext is opened, or cannot be opened. */
   done(ciphertext: object): void {
-    const number = this.#unopened.get(ciphertext)
-    const isBacklog = this.#backlog.has(ciphertext)
-    const arrival = this.#arrivals.get(ciphertext)
+    const { lowest, isBacklog } = this.#openedLately
+    const number = this.#unopened.get(ciphertext) ?? Infinity
+    this.#openedLately = {
+      lowest: Math.min(lowest, number),
+      isBacklog: isBacklog || this.#backlog.has(ciphertext),
+    }
     this.#forget(ciphertext)
-    arrival?.left.delete(ciphertext)
-    if (arrival?.left.size === 0 && this.#newest.get(arrival.chat) === arrival) this.#newest.delete(arrival.chat)
-    this.#notify(number, isBacklog)
+    this.#openedOf(this.#arrivals.get(ciphertext), ciphertext)
+    this.#endWideWaits()
   }
 
   /** Resolves when everything that arrived before this call is opened, and all of the backlog. */
@@ -125,7 +132,7 @@ export class ArrivalOrder {
     const isOver = () => !this.#isBacklogComing && this.#backlog.size === 0 && firstOf(this.#unopened) > upTo
     const left = () => [...upToNumber(this.#unopened, upTo), ...this.#backlog.keys()]
     this.#behind++
-    await this.#wait({ upTo, isForBacklog: true, isOver, left })
+    await this.#waitUntil(isOver, { upTo, isForBacklog: true, left })
     this.#behind--
   }
 
@@ -134,40 +141,52 @@ export class ArrivalOrder {
     if (this.#backlog.size === 0) return
     const upTo = this.#arrived
     const isOver = () => firstOf(this.#backlog) > upTo
-    await this.#wait({ upTo, isForBacklog: false, isOver, left: () => upToNumber(this.#backlog, upTo) })
+    await this.#waitUntil(isOver, { upTo, isForBacklog: false, left: () => upToNumber(this.#backlog, upTo) })
   }
 
-  #wait(about: Omit<Wait, 'progressAt' | 'end'>): Promise<void> {
+  #openedOf(arrival: Arrival | undefined, ciphertext: object): void {
+    arrival?.left.delete(ciphertext)
+    if (arrival?.left.size !== 0) return
+    if (this.#newest.get(arrival.chat) === arrival) this.#newest.delete(arrival.chat)
+    arrival.next?.end()
+  }
+
+  #waitUntil(isOver: () => boolean, about: Omit<Wait, 'progressAt' | 'end'>): Promise<void> {
     return new Promise((resolve) => {
-      if (!this.#gone.aborted) this.#time.start()
-      const end = () => {
-        this.#waits.delete(wait)
-        if (this.#waits.size === 0) this.#time.stop()
-        resolve()
-      }
-      const wait: Wait = { ...about, progressAt: this.#time.ms, end }
-      this.#waits.add(wait)
+      this.#wideWaits.set(this.#wait(about, resolve), isOver)
     })
+  }
+
+  #wait(about: Omit<Wait, 'progressAt' | 'end'>, resolve: () => void): Wait {
+    if (!this.#gone.aborted) this.#time.start()
+    if (this.#waits.size === 0) this.#openedLately = nothing
+    const end = () => {
+      this.#wideWaits.delete(wait)
+      this.#waits.delete(wait)
+      if (this.#waits.size === 0) this.#time.stop()
+      resolve()
+    }
+    const wait: Wait = { ...about, progressAt: this.#time.ms, end }
+    this.#waits.add(wait)
+    return wait
   }
 
   /** Ends waits for which nothing was opened for too long. What they waited for is not waited for any more. */
   #giveUpStalled(): void {
     const now = this.#time.ms
+    const { lowest, isBacklog } = this.#openedLately
+    this.#openedLately = nothing
     for (const wait of this.#waits) {
+      if (lowest <= wait.upTo || (isBacklog && wait.isForBacklog)) wait.progressAt = now
       if (now - wait.progressAt < stalledMs) continue
       for (const ciphertext of wait.left()) this.#forget(ciphertext)
       wait.end()
     }
-    this.#notify()
+    this.#endWideWaits()
   }
 
-  /** Ends the waits that are over, and notes progress for the others. */
-  #notify(opened = Infinity, isBacklog = false): void {
-    const now = this.#time.ms
-    for (const wait of this.#waits) {
-      if (wait.isOver()) wait.end()
-      else if (opened <= wait.upTo || (isBacklog && wait.isForBacklog)) wait.progressAt = now
-    }
+  #endWideWaits(): void {
+    for (const [wait, isOver] of this.#wideWaits) if (isOver()) wait.end()
   }
 
   #forget(ciphertext: object): void {

@@ -9,6 +9,7 @@ import type { Person } from '../../core/address.ts'
 import type { Jid } from '../../core/ids.ts'
 import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
+import { Semaphore } from '../../lib/queues/semaphore.ts'
 import type { DurableRepository } from '../account/durable-signal.ts'
 import { isSame, personOf } from '../decode/origin.ts'
 import { jidNormalizedUser } from '../library/library.ts'
@@ -22,6 +23,8 @@ type Deps = {
   names: NameListener
   /** The account's own addresses. */
   own: () => Person
+  /** Aborts when the connection ends. */
+  gone: AbortSignal
 }
 
 type Ordinary = {
@@ -47,8 +50,8 @@ export class DirectMessages {
   readonly #deps: Deps
   /** An account that is offline confirms messages as inactive. */
   #isOnline = false
-  /** The commits of messages that are open in memory only, the oldest first. */
-  readonly #unstored = new Set<Promise<unknown>>()
+  /** The messages that are open in memory only. While storage is away, the others wait unopened. */
+  readonly #unstored = new Semaphore(mostUnstored)
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -67,39 +70,22 @@ export class DirectMessages {
   async #open(message: Ordinary, turn: Promise<void> | undefined): Promise<boolean> {
     await turn
     await eventLoopShare.next()
-    await this.#hasRoom()
-    const opened = await this.#openInMemory(message).catch(() => undefined)
-    if (!opened) return false
-    const { journal, names } = this.#deps
-    journal.opened(message.ciphertext)
+    const leave = await this.#unstored.enter(this.#deps.gone)
     try {
-      await this.#stored(opened.durable)
+      const opened = await this.#openInMemory(message).catch(() => undefined)
+      if (!opened) return false
+      this.#deps.journal.opened(message.ciphertext)
+      await opened.durable
     } catch {
       // The keys are closed. The message is not confirmed, so the network will deliver it again.
       return true
+    } finally {
+      leave()
     }
     this.#confirm(message)
     const { author, pushName } = message
-    if (pushName) names.heard(jidNormalizedUser(author), pushName)
+    if (pushName) this.#deps.names.heard(jidNormalizedUser(author), pushName)
     return true
-  }
-
-  /** While storage is away, only so many messages are opened. The others wait unopened. */
-  async #hasRoom(): Promise<void> {
-    while (this.#unstored.size >= mostUnstored) {
-      const [oldest] = this.#unstored
-      await oldest?.catch(ignoreRejection)
-    }
-  }
-
-  async #stored(durable: Promise<unknown> | undefined): Promise<void> {
-    if (!durable) return
-    this.#unstored.add(durable)
-    try {
-      await durable
-    } finally {
-      this.#unstored.delete(durable)
-    }
   }
 
   /** Undefined when the two addresses of the author are not known as a pair. */

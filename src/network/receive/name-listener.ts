@@ -2,6 +2,8 @@
 
 import type { InstanceName, Jid } from '../../core/ids.ts'
 import type { PersonNames, PersonPair, Reception } from '../../core/network/reception.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import { cleanName } from '../decode/clean.ts'
@@ -9,12 +11,18 @@ import { personOf } from '../decode/origin.ts'
 import type { Contact, WASocket } from '../library/library.ts'
 import { addressBook, AddressBookNotes } from './address-book-notes.ts'
 
-type Deps = { instance: InstanceName; reception: Partial<Reception> }
+type Deps = { instance: InstanceName; reception: Partial<Reception>; clock: Clock }
 /** `withoutName` is the saved name of a contact that comes without one. */
 type Report = { withoutName?: null; isFullSync?: boolean }
 
+/** A name that a person goes on using is reported again after this time. */
+const heardMs = 3_600_000
+const mostHeard = 500
+
 export class NameListener {
   readonly #deps: Deps
+  /** What people call themselves in their messages, by their addresses. */
+  readonly #heard: BoundedMap<string>
   readonly #socket: WASocket
   readonly #notes: AddressBookNotes
   /**
@@ -27,6 +35,7 @@ export class NameListener {
     this.#deps = deps
     this.#socket = socket
     this.#notes = new AddressBookNotes(socket)
+    this.#heard = new BoundedMap({ clock: deps.clock, max: mostHeard, ttlMs: heardMs })
   }
 
   listen(): void {
@@ -53,9 +62,11 @@ export class NameListener {
     }
   }
 
-  /** A person calls themselves this in a message. */
+  /** A person calls themselves this in a message. Every message tells it, so it is reported only when it is news. */
   heard(id: Jid, notify: string): void {
-    this.#report([{ id, notify }], {}).catch(ignoreRejection)
+    if (this.#heard.get(id) === notify) return
+    this.#heard.set(id, notify)
+    this.#report([{ id, notify }], {}).catch(() => this.#heard.delete(id))
   }
 
   /** Reads the address book again if names of it were told and not stored. */
