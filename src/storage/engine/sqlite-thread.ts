@@ -1,4 +1,5 @@
-// The main thread's end of one SQLite worker: one batch in flight, and jobs that come meanwhile form the next batch.
+// The main thread's end of one SQLite worker: one batch in flight, and jobs that come meanwhile form the next batch. A job that
+// may wait goes with the next job that may not, so that both cost one commit and one message to the worker.
 //
 // opening → ready when the worker has its connection; cannot open rejects start()
 // ready   → idle or waiting for the answers of one batch
@@ -16,6 +17,8 @@ import type { Job, JobAnswer, WorkerAnswer, WorkerOptions } from './sqlite-proto
 const maxBatch = 1000
 // Bounds the memory that waiting jobs take while the disk does not keep up.
 const maxWaiting = 100_000
+/** How long a job that may wait is kept for others. */
+const longestWaitMs = 10
 
 type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject: (reason: Error) => void }
 
@@ -27,6 +30,7 @@ export class SqliteThread {
   #queue: Waiting[] = []
   #inFlight: Waiting[] = []
   #isSending = false
+  #waitTimer: NodeJS.Timeout | undefined
   #idle: (() => void) | undefined
   #dead: Error | undefined
   #closing = false
@@ -55,21 +59,28 @@ export class SqliteThread {
     return this.#opened.promise
   }
 
-  run(job: Job): Promise<StatementResult[]> {
+  run(job: Job, mayWait = false): Promise<StatementResult[]> {
     if (this.#dead) return Promise.reject(this.#dead)
     if (this.#queue.length >= maxWaiting) {
       return Promise.reject(new StorageError('unavailable', `${maxWaiting} operations already wait for the disk`))
     }
     return new Promise((resolve, reject) => {
       this.#queue.push({ job, resolve, reject })
-      if (this.#inFlight.length === 0) this.#sendSoon()
+      if (mayWait) this.#sendLater()
+      else this.sendNow()
     })
+  }
+
+  /** Jobs that may wait go too. */
+  sendNow(): void {
+    if (this.#inFlight.length === 0 && this.#queue.length > 0) this.#sendSoon()
   }
 
   /** Finishes what was asked, then closes the connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true
     if (!this.#dead) {
+      this.sendNow()
       if (this.#inFlight.length + this.#queue.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
       this.#dead = new StorageError('unavailable', 'the database is closed')
       this.#worker.postMessage('close')
@@ -87,6 +98,14 @@ export class SqliteThread {
       this.#inFlight = this.#queue.splice(0, maxBatch)
       this.#post(this.#inFlight)
     })
+  }
+
+  /** The timer is not set anew for each job, so that a job may go before its time. */
+  #sendLater(): void {
+    this.#waitTimer ??= setTimeout(() => {
+      this.#waitTimer = undefined
+      this.sendNow()
+    }, longestWaitMs)
   }
 
   #post(batch: readonly Waiting[]): void {
