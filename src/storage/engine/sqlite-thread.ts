@@ -6,6 +6,8 @@
 // dead    → after a crash of the worker or disposal: every call rejects
 
 import { Worker } from 'node:worker_threads'
+import { systemClock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { StartError } from '../../lib/start-error.ts'
 import { StorageError } from './statement.ts'
 import type { StatementResult } from './statement.ts'
@@ -24,19 +26,21 @@ type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject
 
 export class SqliteThread {
   readonly #worker: Worker
+  readonly #clock: Clock
   #numbers = new SqlEncoder()
   readonly #opened = Promise.withResolvers<undefined>()
   readonly #exited = Promise.withResolvers<undefined>()
   #queue: Waiting[] = []
   #inFlight: Waiting[] = []
   #isSending = false
-  #waitTimer: NodeJS.Timeout | undefined
+  #isTimed = false
   #idle: (() => void) | undefined
   #dead: Error | undefined
   #closing = false
 
   /** `onFatal` hears of a worker that ended by itself: nothing can be stored from then on. */
-  constructor(options: WorkerOptions, onFatal: (reason: Error) => void) {
+  constructor(options: WorkerOptions, onFatal: (reason: Error) => void, clock = systemClock) {
+    this.#clock = clock
     this.#worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
       workerData: options,
       name: `sqlite ${options.role}`,
@@ -102,10 +106,12 @@ export class SqliteThread {
 
   /** The timer is not set anew for each job, so that a job may go before its time. */
   #sendLater(): void {
-    this.#waitTimer ??= setTimeout(() => {
-      this.#waitTimer = undefined
+    if (this.#isTimed) return
+    this.#isTimed = true
+    this.#clock.after(longestWaitMs, () => {
+      this.#isTimed = false
       this.sendNow()
-    }, longestWaitMs)
+    })
   }
 
   #post(batch: readonly Waiting[]): void {
