@@ -5,11 +5,16 @@
 import { hash } from 'node:crypto'
 
 const blockBytes = 64
+const digestBytes = 32
 const [innerPad, outerPad] = [0x36, 0x5c]
 const [forMessage, forChain] = [Buffer.of(1), Buffer.of(2)]
 const noSalt = Buffer.alloc(32)
 const info = Buffer.from('WhisperMessageKeys')
 const ivBytes = 16
+
+// What is hashed is put together here, because new buffers take as long as the hashes. No call waits in between.
+const innerRoom = Buffer.alloc(1024)
+const outerRoom = Buffer.alloc(blockBytes + digestBytes)
 
 export type MessageKeys = { cipherKey: Buffer; macKey: Buffer; iv: Buffer }
 
@@ -30,12 +35,21 @@ function keysOf(messageKey: Uint8Array): MessageKeys {
 /** HMAC with SHA-256. The key has at most 64 bytes. */
 export function macOf(key: Uint8Array, ...parts: readonly Uint8Array[]): Buffer {
   if (key.length > blockBytes) throw new RangeError(`a key has at most ${blockBytes} bytes`)
-  const inner = Buffer.alloc(blockBytes, innerPad)
-  const outer = Buffer.alloc(blockBytes, outerPad)
-  for (const [index, byte] of key.entries()) {
-    inner[index] = byte ^ innerPad
-    outer[index] = byte ^ outerPad
+  let length = blockBytes
+  for (const part of parts) length += part.length
+  const inner = length <= innerRoom.length ? innerRoom : Buffer.allocUnsafe(length)
+  inner.fill(innerPad, 0, blockBytes)
+  outerRoom.fill(outerPad, 0, blockBytes)
+  for (let at = 0; at < key.length; at++) {
+    const byte = key[at] ?? 0
+    inner[at] = byte ^ innerPad
+    outerRoom[at] = byte ^ outerPad
   }
-  const digest = hash('sha256', Buffer.concat([inner, ...parts]), 'buffer')
-  return hash('sha256', Buffer.concat([outer, digest]), 'buffer')
+  let end = blockBytes
+  for (const part of parts) {
+    inner.set(part, end)
+    end += part.length
+  }
+  outerRoom.set(hash('sha256', inner.subarray(0, end), 'buffer'), blockBytes)
+  return hash('sha256', outerRoom, 'buffer')
 }

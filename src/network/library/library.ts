@@ -21,7 +21,6 @@ export {
   BufferJSON,
   Curve,
   encodeSignedDeviceIdentity,
-  encodeWAMessage,
   extractE2ESessionFromRetryReceipt,
   generateSignalPubKey,
   initAuthCreds,
