@@ -139,7 +139,7 @@ test('a job that may wait goes alone when no other comes, and at once when it is
   await using opened = await openNumbers(clock)
   const { lane } = opened
   const alone = lane.run(insert(1), true)
-  await clock.advance(10)
+  await clock.advance(20)
   await alone
   const hurried = lane.run(insert(2), true)
   lane.sendNow()

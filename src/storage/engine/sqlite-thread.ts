@@ -20,7 +20,7 @@ const maxBatch = 1000
 // Bounds the memory that waiting jobs take while the disk does not keep up.
 const maxWaiting = 100_000
 /** How long a job that may wait is kept for others. */
-const longestWaitMs = 10
+const longestWaitMs = 20
 
 type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject: (reason: Error) => void }
 
