@@ -4,7 +4,7 @@ import { encodeStanza } from './encode-stanza.ts'
 import { encodeBinaryNode } from './library.ts'
 import type { BinaryNode } from './library.ts'
 
-const texts = ['message', 'text', 'America/Sao_Paulo', '3EB0A1', '5511-99.9', 'g7', 'é 1', '3eb0', `${'1'.repeat(127)}`]
+const texts = ['message', 'text', 'America/Sao_Paulo', '3EB0A1', '5511-99.9', 'g7', 'é 1', '3eb0', '1'.repeat(127)]
 const addresses = ['5511999990001:3@s.whatsapp.net', '12345@lid', '12345:7@lid', '1203630@g.us', '5511@hosted', '@g.us']
 
 function assertSame(stanza: BinaryNode): void {

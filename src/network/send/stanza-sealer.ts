@@ -114,7 +114,9 @@ export class StanzaSealer {
     const { chat, message } = request
     const { sealed } = labelsOf(message)
     const whole = await withGroupKey(this.#repository, { group: chat, sender, message })
-    const addressed = await this.#sealAll(this.#itemsFor(devices, encodeMessage(whole), copyOf(chat, whole)), (wait) => wait())
+    const addressed = await this.#sealAll(this.#itemsFor(devices, encodeMessage(whole), copyOf(chat, whole)), (wait) =>
+      wait(),
+    )
     if (addressed.length === 0) return undefined
     // The empty part says that the message was sealed for the group.
     const marker = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...sealed } }
