@@ -5,7 +5,7 @@
 
 import { createCipheriv, createDecipheriv, createHash, createSecretKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { drawRandomBytes } from './random-bytes.ts'
+import { drawRandomBytes } from './random/random-bytes.ts'
 
 const plainMarker = 0
 const sealedMarker = 1

@@ -1,6 +1,6 @@
 // Encodes messages for sealing. The library's own function encodes and pads in one go, and draws its random byte alone.
 
-import { drawRandomBytes } from '../../lib/random-bytes.ts'
+import { drawRandomBytes } from '../../lib/random/random-bytes.ts'
 import { proto } from '../library/library.ts'
 
 const mostPadding = 16

@@ -3,7 +3,7 @@
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { OutgoingContent } from '../../core/network/outgoing-content.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { drawRandomBytes } from '../../lib/random-bytes.ts'
+import { drawRandomBytes } from '../../lib/random/random-bytes.ts'
 import type { Account } from '../account/account.ts'
 import { encodeContent, isTimed } from './encode-content.ts'
 import { encodeFile } from './encode-file.ts'

@@ -22,6 +22,8 @@ import type { Statement } from '../../engine/statement.ts'
 type Counter = 'sent' | 'failed' | 'expired'
 
 export class OutboxTransitions {
+  /** Whether a commit that may wait a moment is shared with others. */
+  readonly sharesCommits: boolean
   readonly #database: Database
   readonly #writer: FencedWriter
   readonly #patientWriter: FencedWriter | undefined
@@ -34,6 +36,7 @@ export class OutboxTransitions {
     this.#database = database
     this.#writer = new FencedWriter(database, holdOf)
     this.#patientWriter = database.patient && new FencedWriter(database.patient, holdOf)
+    this.sharesCommits = this.#patientWriter !== undefined
     this.#claim = compileClaim(database)
     this.#markSent = compileMarkSent(database)
     this.#countSent = compileCountSent(database)
@@ -73,11 +76,6 @@ export class OutboxTransitions {
       .where('id', '=', id)
       .where(from('saveParts'))
     return this.#writer.guarded(instance, update, ...along)
-  }
-
-  /** Whether a commit that may wait a moment is shared with others. */
-  get sharesCommits(): boolean {
-    return this.#patientWriter !== undefined
   }
 
   /** With `mayWait` the commit waits a moment for others. */
