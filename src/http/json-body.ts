@@ -5,6 +5,7 @@ import { BridgeError } from '../core/errors.ts'
 
 // Deeper input than this can make JSON.stringify and validation overflow the stack.
 const maxDepth = 64
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** `check` throws when the bytes are not those that were meant. It comes before all else. */
 export function addBodyParser(app: FastifyInstance, check: (request: FastifyRequest, body: Buffer) => void): void {
@@ -43,7 +44,7 @@ export function forgetContentType(request: FastifyRequest): void {
 
 function decodeUtf8(body: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+    return utf8.decode(body)
   } catch (cause) {
     throw new BridgeError('SERVICE_BAD_REQUEST', 'the body is not valid UTF-8', { cause })
   }
@@ -67,7 +68,7 @@ function refuseOtherMedia(request: FastifyRequest): void {
 /** The body of a callback, whose bytes are signed. */
 export function parseJson(raw: Buffer): unknown {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(raw)
+    const text = utf8.decode(raw)
     refuseDeepNesting(text)
     return JSON.parse(text)
   } catch (cause) {

@@ -2,7 +2,7 @@
 // restarts and when the clock goes back.
 
 import type { Clock } from './clock.ts'
-import { createRandomDigits } from './random-digits.ts'
+import { createRandomDigits } from './random/random-digits.ts'
 
 const timeDigits = 9
 const countDigits = 4

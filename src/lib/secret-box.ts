@@ -3,7 +3,9 @@
 // A stored value is one marker byte and what follows it:
 //   0 plain bytes · 1 key id (4) nonce (12) tag (16) ciphertext
 
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createSecretKey } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { drawRandomBytes } from './random/random-bytes.ts'
 
 const plainMarker = 0
 const sealedMarker = 1
@@ -17,20 +19,21 @@ const tagEnd = nonceEnd + 16
 export const keyPrefixLength = keyIdEnd
 
 export class SecretBox {
-  readonly #keys: ReadonlyMap<string, Uint8Array>
-  readonly #sealingKey: { id: Uint8Array; key: Uint8Array } | undefined
+  readonly #keys: ReadonlyMap<string, KeyObject>
+  readonly #sealingKey: { id: Uint8Array; key: KeyObject } | undefined
 
   /** The first key seals, all of them open. Without keys values are stored plain. */
   constructor(keys: readonly Uint8Array[]) {
-    this.#keys = new Map(keys.map((key) => [hex(keyIdOf(key)), key]))
+    // Node handles keys that come as bytes slowly.
+    this.#keys = new Map(keys.map((key) => [hex(keyIdOf(key)), createSecretKey(key)]))
     const first = keys[0]
-    this.#sealingKey = first && { id: keyIdOf(first), key: first }
+    this.#sealingKey = first && { id: keyIdOf(first), key: createSecretKey(first) }
   }
 
   /** `place` names the table, row and column: a value moved elsewhere does not open. */
   seal(value: Uint8Array, place: string): Uint8Array {
     if (!this.#sealingKey) return Buffer.concat([Buffer.of(plainMarker), value])
-    const nonce = randomBytes(12)
+    const nonce = drawRandomBytes(12)
     const cipher = createCipheriv('aes-256-gcm', this.#sealingKey.key, nonce).setAAD(Buffer.from(place))
     const body = Buffer.concat([cipher.update(value), cipher.final()])
     return Buffer.concat([Buffer.of(sealedMarker), this.#sealingKey.id, nonce, cipher.getAuthTag(), body])

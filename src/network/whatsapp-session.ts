@@ -20,7 +20,7 @@ import type { Closing } from '../core/network/closing.ts'
 import type { OutgoingContent } from '../core/network/outgoing-content.ts'
 import type { NoPicture, ProfilePicture } from '../core/realtime.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
-import { createRandomDigits } from '../lib/random-digits.ts'
+import { createRandomDigits } from '../lib/random/random-digits.ts'
 import { isLinked, jidOf } from './account/account.ts'
 import {
   closingOf,

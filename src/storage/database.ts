@@ -58,6 +58,8 @@ export class Database {
   readonly now: RawBuilder<number>
   /** The same data over other connections with short deadlines: for the lease and for health, which must not wait. */
   readonly vital: Database
+  /** The same data. Its writes may wait a moment for others and share their commit; undefined where writes share no commit. */
+  readonly patient: Database | undefined
   readonly #engine: Engine
   #probe: Promise<unknown> | undefined
 
@@ -66,6 +68,7 @@ export class Database {
     this.query = new Kysely<Schema>({ dialect: dialects[name] })
     this.now = databaseClocks[name]
     this.vital = vital ? new Database(name, vital) : this
+    this.patient = patientOf(name, engine)
     this.#engine = engine
   }
 
@@ -135,6 +138,15 @@ export async function openDatabase({
   }
   const { engine, vital } = await PostgresEngine.open({ url: location.url, encryptionKeys, log, connections, signal })
   return new Database('postgres', engine, vital)
+}
+
+function patientOf(name: EngineName, engine: Engine): Database | undefined {
+  if (!engine.writeSoon) return undefined
+  return new Database(name, {
+    write: (statements) => engine.writeSoon?.(statements) ?? engine.write(statements),
+    read: (statement, opens) => engine.read(statement, opens),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  })
 }
 
 function compiled(step: Step): Statement {

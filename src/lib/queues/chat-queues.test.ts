@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/harness/manual-clock.ts'
 import { ChatQueues } from './chat-queues.ts'
-import type { WorkOutcome } from './chat-queues.ts'
+import type { RowEnd, WorkOutcome } from './chat-queues.ts'
 
 type Step = { name: string; row: string | null; signal: AbortSignal; end: (outcome?: WorkOutcome) => Promise<void> }
 
@@ -344,4 +344,42 @@ test('a long queue stays in order while its taken rows are cut off', async () =>
   queues.wake('a')
   while (queues.size('a') > 0) await new Promise((resolve) => setImmediate(resolve))
   assert.deepEqual(done, ids)
+})
+
+test('the next row is taken up while the end of a row is being stored', async () => {
+  const { names, push, end, queues, clock } = setUp()
+  const stored = Promise.withResolvers<RowEnd>()
+  push('p', '1')
+  push('p', '2')
+  await end(0, { ending: stored.promise })
+  assert.deepEqual(names(), ['a 1', 'a 2'])
+  await end(1)
+  assert.ok(queues.isFree('a', 'p'))
+  assert.deepEqual([queues.size('a'), [...queues.ids('a')]], [1, ['1']])
+  stored.resolve('done')
+  await clock.advance(0)
+  assert.deepEqual([queues.size('a'), [...queues.ids('a')]], [0, []])
+})
+
+test('a row whose end could not be stored is worked on again', async () => {
+  const { names, steps, push, end, queues } = setUp()
+  push('p', '1')
+  await end(0, { ending: Promise.resolve('again') })
+  assert.deepEqual([names(), steps[1]?.row, queues.size('a')], [['a 1', 'a 1'], null, 1])
+  await end(1)
+  assert.equal(queues.size('a'), 0)
+})
+
+test('an instance has left when the end of its rows is stored', async () => {
+  const { push, end, queues, clock } = setUp()
+  const stored = Promise.withResolvers<RowEnd>()
+  push('p', '1')
+  await end(0, { ending: stored.promise })
+  let hasLeft = false
+  const leaving = queues.leave('a').then(() => (hasLeft = true))
+  await clock.advance(0)
+  assert.equal(hasLeft, false)
+  stored.resolve('again')
+  await leaving
+  assert.equal(queues.size('a'), 0)
 })

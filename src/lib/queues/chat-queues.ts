@@ -2,7 +2,8 @@
 //
 // A queue is running while its first row is being worked on, and resting while its first row has to wait. An empty queue is
 // removed. `push` and `insert` start a queue, `add` leaves it as it is. The work on a row answers `done`, `wait` or a time:
-// the queue takes the next row, rests until it is woken, or rests until that time.
+// the queue takes the next row, rests until it is woken, or rests until that time. Or it answers that the end of the row is
+// being stored: the queue takes the next row meanwhile.
 //
 // An item carries its row, or only the id: then the work reads the row. The row is handed over once. After a rest the item
 // carries only the id, because the stored row may have changed meanwhile.
@@ -13,7 +14,7 @@ import type { QueueDeps } from './instance-queues.ts'
 import type { QueueItem } from './item-list.ts'
 import { RowCache } from './row-cache.ts'
 
-export type { WorkOutcome } from './instance-queues.ts'
+export type { RowEnd, WorkOutcome } from './instance-queues.ts'
 
 type Deps<Row> = QueueDeps<Row> & {
   /** How many rows may stay in memory over all queues. Above this number an item keeps only its id. */

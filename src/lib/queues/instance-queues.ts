@@ -8,8 +8,13 @@ import type { QueueItem } from './item-list.ts'
 import { MergedKeys } from './merged-keys.ts'
 import type { RowCache } from './row-cache.ts'
 
-/** done: take the next row · wait: rest until the queue is woken · until: rest until that time. */
-export type WorkOutcome = 'done' | 'wait' | { until: number }
+/**
+ * done: take the next row · wait: rest until the queue is woken · until: rest until that time · ending: take the next row while
+ * the end of this one is being stored.
+ */
+export type WorkOutcome = 'done' | 'wait' | { until: number } | { ending: Promise<RowEnd> }
+/** again: the end could not be stored, so the row goes back to its queue. */
+export type RowEnd = 'done' | 'again'
 
 export type QueueDeps<Row> = {
   clock: Clock
@@ -34,6 +39,8 @@ export class InstanceQueues<Row> {
   /** A caller that decided on a chat before a merge may push a row after it. */
   readonly #merged = new MergedKeys()
   readonly #running = new Set<Promise<undefined>>()
+  /** The rows whose end is being stored. */
+  readonly #ending = new Map<string, Promise<void>>()
   readonly #stop = new AbortController()
   /** No further row is taken up. */
   #isResting = false
@@ -58,7 +65,7 @@ export class InstanceQueues<Row> {
   }
 
   get ids(): Set<string> {
-    return new Set([...this.#chats.values()].flatMap(idsOf))
+    return new Set([...this.#ending.keys(), ...[...this.#chats.values()].flatMap(idsOf)])
   }
 
   isFree(chatId: string): boolean {
@@ -108,7 +115,7 @@ export class InstanceQueues<Row> {
 
   async rest(): Promise<void> {
     this.#isResting = true
-    await Promise.all(this.#running)
+    await this.#underWay()
   }
 
   /** Forgets the rows. Resolves when the work under way has ended. */
@@ -118,7 +125,12 @@ export class InstanceQueues<Row> {
       cancelTimer?.()
       this.#deps.cache.release(waiting.takeAll())
     }
+    await this.#underWay()
+  }
+
+  async #underWay(): Promise<void> {
     await Promise.all(this.#running)
+    await Promise.all(this.#ending.values())
   }
 
   /** The queue of a row that is about to be put into it. */
@@ -164,7 +176,7 @@ export class InstanceQueues<Row> {
     if (lengthOf(queue) === 0) {
       if (this.#chats.get(queue.chatId) === queue) this.#chats.delete(queue.chatId)
     } else if (this.#isResting) this.#deps.onResting?.(idsOf(queue))
-    else if (typeof outcome === 'object') this.#startAt(queue, outcome.until)
+    else if (typeof outcome === 'object' && 'until' in outcome) this.#startAt(queue, outcome.until)
   }
 
   /** Until a row has to wait, or none is left. */
@@ -181,12 +193,26 @@ export class InstanceQueues<Row> {
       const outcome = await this.#deps.work(this.#deps.instance, item, signal)
       queue.current = undefined
       if (outcome === 'done') this.#count(-1)
+      else if (typeof outcome === 'object' && 'ending' in outcome)
+        this.#ending.set(item.id, this.#follow(queue.chatId, item.id, outcome.ending))
       else if (!signal.aborted) return this.#putBack(queue, item.id, outcome)
     }
   }
 
   get #isOver(): boolean {
     return this.#stop.signal.aborted || this.#isResting
+  }
+
+  async #follow(chatId: string, id: string, ending: Promise<RowEnd>): Promise<void> {
+    const end = await ending
+    this.#ending.delete(id)
+    if (end === 'done') {
+      this.#count(-1)
+      return
+    }
+    const queue = this.#queueOf(this.#merged.currentOf(chatId))
+    queue.waiting.insert({ id, row: null })
+    this.#start(queue)
   }
 
   #putBack(queue: ChatQueue<Row>, id: string, outcome: WorkOutcome): WorkOutcome {

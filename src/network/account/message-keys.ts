@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 
 const blockBytes = 64
+const digestBytes = 32
 const [innerPad, outerPad] = [0x36, 0x5c]
 const noSalt = Buffer.alloc(32)
 const info = Buffer.from('WhisperMessageKeys')
@@ -14,7 +15,7 @@ const ivBytes = 16
 const [first, second, third] = [Buffer.of(1), Buffer.of(2), Buffer.of(3)]
 /** An ordinary message fits. Nothing else runs while a MAC is computed, so one place is enough for all. */
 const innerText = Buffer.alloc(blockBytes + 2_048)
-const outerText = Buffer.alloc(blockBytes + 32)
+const outerText = Buffer.alloc(blockBytes + digestBytes)
 
 export type MessageKeys = { cipherKey: Buffer; macKey: Buffer; iv: Buffer }
 
@@ -53,10 +54,12 @@ export function macOf(key: Uint8Array, ...parts: readonly Uint8Array[]): Buffer 
   let length = blockBytes
   for (const part of parts) length += part.length
   const inner = length <= innerText.length ? innerText : Buffer.allocUnsafe(length)
-  for (let index = 0; index < blockBytes; index++) {
-    const byte = key[index] ?? 0
-    inner[index] = byte ^ innerPad
-    outerText[index] = byte ^ outerPad
+  inner.fill(innerPad, 0, blockBytes)
+  outerText.fill(outerPad, 0, blockBytes)
+  for (let at = 0; at < key.length; at++) {
+    const byte = key[at] ?? 0
+    inner[at] = byte ^ innerPad
+    outerText[at] = byte ^ outerPad
   }
   let end = blockBytes
   for (const part of parts) {

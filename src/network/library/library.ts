@@ -2,12 +2,13 @@
 
 import { createRequire } from 'node:module'
 import type { LIDMapping, SignalAuthState, SignalRepositoryWithLIDStore, SocketConfig } from 'baileys'
-import { DEFAULT_CONNECTION_CONFIG } from 'baileys'
+import { DEFAULT_CONNECTION_CONFIG, jidDecode as decodeJid, jidNormalizedUser as normalizeJid } from 'baileys'
 import { GroupCipher } from 'baileys/lib/Signal/Group/group_cipher.js'
 import { SenderKeyMessage as LibrarySenderKeyMessage } from 'baileys/lib/Signal/Group/sender-key-message.js'
 import { SenderKeyRecord as LibrarySenderKeyRecord } from 'baileys/lib/Signal/Group/sender-key-record.js'
 import { SenderKeyState as LibrarySenderKeyState } from 'baileys/lib/Signal/Group/sender-key-state.js'
 import * as bridge from 'whatsapp-rust-bridge'
+import { remembered } from '../../lib/text/remembered.ts'
 
 export {
   buildMergedTcTokenIndexWrite,
@@ -20,15 +21,13 @@ export {
 export {
   BufferJSON,
   Curve,
+  encodeBinaryNode,
   encodeSignedDeviceIdentity,
-  encodeWAMessage,
   extractE2ESessionFromRetryReceipt,
   generateSignalPubKey,
   initAuthCreds,
   isJidGroup,
-  jidDecode,
   jidEncode,
-  jidNormalizedUser,
   makeWASocket,
   proto,
   WA_CERT_DETAILS,
@@ -53,6 +52,20 @@ export type {
   WASocket,
   WAVersion,
 } from 'baileys'
+
+/** How many addresses are kept decoded. A message names a dozen, most of them several times. */
+const jidsRemembered = 4000
+const decodedOf = remembered(jidsRemembered, decodeJid)
+const normalizedOf = remembered(jidsRemembered, normalizeJid)
+
+/** Callers do not change the result. */
+export function jidDecode(jid: string | undefined): ReturnType<typeof decodeJid> {
+  return jid === undefined ? undefined : decodedOf(jid)
+}
+
+export function jidNormalizedUser(jid: string | undefined): string {
+  return jid === undefined ? '' : normalizedOf(jid)
+}
 
 export const defaultVersion = DEFAULT_CONNECTION_CONFIG.version
 export const defaultUrl = DEFAULT_CONNECTION_CONFIG.waWebSocketUrl

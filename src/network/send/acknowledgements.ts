@@ -7,6 +7,7 @@ import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
+import { encodeStanza } from '../library/encode-stanza.ts'
 import type { BinaryNode, WASocket } from '../library/library.ts'
 
 type Deps = { socket: WASocket; clock: Clock; gone: AbortSignal }
@@ -44,7 +45,7 @@ export class Acknowledgements {
     if (gone.aborted) throw new SendError('not_sent', writeReason('lostBeforeLeaving'))
     const waiting = this.#expect(id)
     try {
-      const both = Promise.all([waiting.answer.promise, socket.sendNode(stanza)])
+      const both = Promise.all([waiting.answer.promise, socket.sendRawMessage(encodeStanza(stanza))])
       const [acknowledgement] = await withDeadline(clock, ackTimeoutMs, both, lateError)
       return acknowledgement
     } catch (cause) {

@@ -1,9 +1,9 @@
 // Encodes each message once and uploads its file once, so that a repeat under the same id has the same content.
 
-import { randomBytes } from 'node:crypto'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { OutgoingContent } from '../../core/network/outgoing-content.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { drawRandomBytes } from '../../lib/random/random-bytes.ts'
 import type { Account } from '../account/account.ts'
 import { encodeContent, isTimed } from './encode-content.ts'
 import { encodeFile } from './encode-file.ts'
@@ -53,6 +53,6 @@ export class MessageEncoder {
     const message =
       content.type === 'file' ? await encodeFile(content, context, { upload, gone }) : encodeContent(content, context)
     if (content.type === 'reaction') return message
-    return { ...message, messageContextInfo: { messageSecret: randomBytes(32) } }
+    return { ...message, messageContextInfo: { messageSecret: drawRandomBytes(32) } }
   }
 }

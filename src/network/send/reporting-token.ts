@@ -5,10 +5,10 @@
 // it leaves out messages inside messages. Sources of the facts: whatsmeow `reportingtoken.go`, zapo `reporting-token.ts`,
 // whatsapp-rust `reporting_token.rs`.
 
-import { createHmac, createSecretKey } from 'node:crypto'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
-import { jidNormalizedUser, proto } from '../library/library.ts'
-import type { BinaryNode } from '../library/library.ts'
+import { macOf } from '../account/message-keys.ts'
+import { jidNormalizedUser } from '../library/library.ts'
+import type { BinaryNode, proto } from '../library/library.ts'
 import { encodeVarint, wireFields } from '../library/wire-fields.ts'
 
 /** `whole` takes the field as it is. `message` is a message inside the message. A map takes some fields of the field. */
@@ -18,7 +18,7 @@ type Envelope = { id: NetworkMessageId; sender: Jid; chat: Jid }
 
 const version = '2'
 const tokenBytes = 16
-const noSalt = createSecretKey(Buffer.alloc(32))
+const noSalt = Buffer.alloc(32)
 
 /** Whether the message was forwarded, and how often. */
 const context = rulesOf([21, 22])
@@ -36,21 +36,24 @@ const rules: Rules = rulesOf(
   [53, rulesOf([], [1, 'message'])], // document with a caption
 )
 
-/** Empty for a message without a secret and for a message of which no field counts. */
-export function reportingToken(message: proto.IMessage, { id, sender, chat }: Envelope): BinaryNode[] {
+/** Empty for a message without a secret and for a message of which no field counts. `encoded` is the message as it is sealed. */
+export function reportingToken(
+  message: proto.IMessage,
+  encoded: Uint8Array,
+  { id, sender, chat }: Envelope,
+): BinaryNode[] {
   const secret = message.messageContextInfo?.messageSecret
   if (!secret) return []
-  const content = reported(proto.Message.encode(message).finish(), rules)
+  const content = reported(encoded, rules)
   if (content.length === 0) return []
   const info = `${id}${jidNormalizedUser(sender)}${jidNormalizedUser(chat)}Report Token`
-  const token = createHmac('sha256', keyOf(secret, info)).update(content).digest().subarray(0, tokenBytes)
+  const token = macOf(keyOf(secret, info), content).subarray(0, tokenBytes)
   return [{ tag: 'reporting', attrs: {}, content: [{ tag: 'reporting_token', attrs: { v: version }, content: token }] }]
 }
 
 /** HKDF (RFC 5869) without a salt, for a key of one block. Node's own function takes several times as long. */
 function keyOf(secret: Uint8Array, info: string): Buffer {
-  const extracted = createHmac('sha256', noSalt).update(secret).digest()
-  return createHmac('sha256', extracted).update(`${info}\u0001`).digest()
+  return macOf(macOf(noSalt, secret), Buffer.from(`${info}\u0001`))
 }
 
 /** The fields that count, in the order of their numbers. */

@@ -9,10 +9,11 @@ import type { Clock } from '../../lib/clock.ts'
 import type { DurableRepository } from '../account/durable-signal.ts'
 import { mostRenewals } from '../account/sender-key-holders.ts'
 import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
-import { encodeWAMessage, extractE2ESessionFromRetryReceipt, isJidGroup } from '../library/library.ts'
+import { extractE2ESessionFromRetryReceipt, isJidGroup } from '../library/library.ts'
 import type { BinaryNode, proto, WASocket } from '../library/library.ts'
 import { childOf } from '../library/nodes.ts'
 import { userOf } from './device-directory.ts'
+import { encodeMessage, padMessage } from './encode-message.ts'
 import { groupAttributes } from './group-rosters.ts'
 import type { GroupRosters } from './group-rosters.ts'
 import { ownIdentity } from './own-identity.ts'
@@ -89,7 +90,7 @@ export class Resends {
     const key = { group: chat, sender: own.senderIn(mode), message }
     const whole = getsKey ? await withGroupKey(this.#repository, key) : message
     const isOwn = own.isOwn(userOf(asking))
-    const data = encodeWAMessage(isOwn ? copyOf(chat, whole) : whole)
+    const data = padMessage(encodeMessage(isOwn ? copyOf(chat, whole) : whole))
     const [sealed] = await this.#repository.encryptAll([{ jid: asking, data }])
     if (!sealed) throw new Error('there is no session with the device')
     // A member has left meanwhile. If the device is the member's, it must not get the new key.

@@ -9,8 +9,9 @@ import { writeReason } from '../../core/reasons/reason.ts'
 import { Semaphore } from '../../lib/queues/semaphore.ts'
 import type { Device } from './device-directory.ts'
 import type { DurableRepository, Sealed } from '../account/durable-signal.ts'
-import { encodeSignedDeviceIdentity, encodeWAMessage } from '../library/library.ts'
+import { encodeSignedDeviceIdentity } from '../library/library.ts'
 import type { BinaryNode, proto, WASocket } from '../library/library.ts'
+import { encodeMessage, padMessage } from './encode-message.ts'
 import { reportingToken } from './reporting-token.ts'
 import { labelsOf } from './stanza-labels.ts'
 import { ownIdentity } from './own-identity.ts'
@@ -58,11 +59,12 @@ export class StanzaSealer {
     withoutDeadline: WithoutDeadline,
   ): Promise<BinaryNode> {
     const { chat, message } = request
-    const items = this.#itemsFor(devices, message, copyOf(chat, message))
+    const encoded = encodeMessage(message)
+    const items = this.#itemsFor(devices, encoded, copyOf(chat, message))
     const addressed = await this.#sealAll(items, withoutDeadline)
     const unreached = usersOf(items).difference(usersOf(addressed)).size
     if (unreached > 0) throw keylessError(unreached)
-    const envelope = { attrs: {}, sender: ownIdentity(this.#socket).jidFor(chat) }
+    const envelope = { attrs: {}, sender: ownIdentity(this.#socket).jidFor(chat), encoded }
     return this.#envelope(request, envelope, [participants(addressed, labelsOf(message).sealed)], addressed)
   }
 
@@ -77,16 +79,16 @@ export class StanzaSealer {
   ): Promise<{ stanza: BinaryNode; given: Device[] }> {
     const { chat, message } = request
     const { sealed, hidden } = labelsOf(message)
-    const data = encodeWAMessage(message)
+    const encoded = encodeMessage(message)
     const { ciphertext, senderKeyDistributionMessage } = await this.#repository.encryptGroupMessage({
       group: chat,
-      data,
+      data: padMessage(encoded),
       meId: group.sender,
     })
     const own = ownIdentity(this.#socket)
     const targets = group.devices.filter((one) => !own.isThis(one) && !one.isHosted && !group.hasKey(one))
     const key = { groupId: chat, axolotlSenderKeyDistributionMessage: senderKeyDistributionMessage }
-    const keyMessage = encodeWAMessage({ senderKeyDistributionMessage: key })
+    const keyMessage = padMessage(encodeMessage({ senderKeyDistributionMessage: key }))
     if (targets.length > 0) await group.beforeKey(targets)
     const addressed = await this.#sealAll(
       targets.map((device) => ({ device, data: keyMessage })),
@@ -95,7 +97,8 @@ export class StanzaSealer {
     const shared = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...sealed }, content: ciphertext }
     const content = addressed.length > 0 ? [shared, participants(addressed, hidden)] : [shared]
     const { sender, hash } = group
-    const stanza = this.#envelope(request, { sender, attrs: { phash: hash, ...group.attrs } }, content, addressed)
+    const envelope = { sender, attrs: { phash: hash, ...group.attrs }, encoded }
+    const stanza = this.#envelope(request, envelope, content, addressed)
     return { stanza, given: addressed.map(({ device }) => device) }
   }
 
@@ -111,16 +114,19 @@ export class StanzaSealer {
     const { chat, message } = request
     const { sealed } = labelsOf(message)
     const whole = await withGroupKey(this.#repository, { group: chat, sender, message })
-    const addressed = await this.#sealAll(this.#itemsFor(devices, whole, copyOf(chat, whole)), (wait) => wait())
+    const addressed = await this.#sealAll(this.#itemsFor(devices, encodeMessage(whole), copyOf(chat, whole)), (wait) =>
+      wait(),
+    )
     if (addressed.length === 0) return undefined
     // The empty part says that the message was sealed for the group.
     const marker = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...sealed } }
-    return this.#envelope(request, { sender, attrs }, [participants(addressed, sealed), marker], addressed)
+    const envelope = { sender, attrs, encoded: encodeMessage(message) }
+    return this.#envelope(request, envelope, [participants(addressed, sealed), marker], addressed)
   }
 
-  #itemsFor(devices: readonly Device[], forThem: proto.IMessage, forUs: proto.IMessage): Item[] {
+  #itemsFor(devices: readonly Device[], forThem: Uint8Array, forUs: proto.IMessage): Item[] {
     const own = ownIdentity(this.#socket)
-    const [theirs, ours] = [encodeWAMessage(forThem), encodeWAMessage(forUs)]
+    const [theirs, ours] = [padMessage(forThem), padMessage(encodeMessage(forUs))]
     return devices
       .filter((device) => !own.isThis(device))
       .map((device) => ({ device, data: own.isOwn(device.user) ? ours : theirs }))
@@ -157,7 +163,7 @@ export class StanzaSealer {
 
   #envelope(
     { chat, id, message, envelope, nodes = [] }: SealRequest,
-    { attrs: attributes, sender }: { attrs: Record<string, string>; sender: Jid },
+    { attrs: attributes, sender, encoded }: { attrs: Record<string, string>; sender: Jid; encoded: Uint8Array },
     content: BinaryNode[],
     addressed: readonly Addressed[],
   ): BinaryNode {
@@ -165,7 +171,7 @@ export class StanzaSealer {
     const attrs = { id, to: chat, type, ...edit, ...attributes, ...envelope }
     const isFirst = addressed.some(({ sealed }) => sealed.type === 'pkmsg')
     const identity = isFirst ? deviceIdentity(this.#socket) : []
-    const report = reportingToken(message, { id, sender, chat })
+    const report = reportingToken(message, encoded, { id, sender, chat })
     return { tag: 'message', attrs, content: [...content, ...identity, ...report, ...nodes] }
   }
 

@@ -7,23 +7,37 @@ import { describeSqliteFailure } from './sqlite-failure.ts'
 import type { Statement, StatementResult } from './statement.ts'
 import { StorageError } from './statement.ts'
 
+type Run = (connection: SqliteConnection, statements: readonly Statement[]) => JobAnswer
+
+/**
+ * Savepoints cost as much as the statements between them, and few operations fail. So a batch runs without them first. If an
+ * operation fails, nothing of the batch is stored yet, and the batch runs again with a savepoint for each operation.
+ */
 export function commitTogether(connection: SqliteConnection, batch: readonly (readonly Statement[])[]): JobAnswer[] {
-  const { raw } = connection
+  const failed = (cause: unknown) => {
+    const answer = { failed: describeSqliteFailure(cause) }
+    return batch.map(() => answer)
+  }
+  return commit(connection, batch, runAll, (first) =>
+    batch.length === 1 ? failed(first) : commit(connection, batch, runJob, failed),
+  )
+}
+
+/** `onFailure` gets the first failure when everything is undone. A full disk or an I/O error undoes a whole batch, too. */
+function commit(
+  connection: SqliteConnection,
+  batch: readonly (readonly Statement[])[],
+  run: Run,
+  onFailure: (cause: unknown) => JobAnswer[],
+): JobAnswer[] {
   try {
     connection.control('BEGIN IMMEDIATE')
-    const [alone, ...others] = batch
-    const answers =
-      alone && others.length === 0
-        ? // The only operation of its transaction needs no savepoint.
-          [runAll(connection, alone)]
-        : batch.map((statements) => runJob(connection, statements))
+    const answers = batch.map((statements) => run(connection, statements))
     connection.control('COMMIT')
     return answers
   } catch (cause) {
-    // A full disk or an I/O error undoes the whole batch: nothing of it is stored.
-    if (raw.isTransaction) rollBack(connection, cause)
-    const failed = describeSqliteFailure(cause)
-    return batch.map(() => ({ failed }))
+    if (connection.raw.isTransaction) rollBack(connection, cause)
+    return onFailure(cause)
   }
 }
 

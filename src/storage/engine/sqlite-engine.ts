@@ -2,6 +2,7 @@
 
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import { isSecret, StorageError } from './statement.ts'
 import type { Engine, Row, Scalar, Secret, SecretColumns, Statement, StatementResult } from './statement.ts'
 import { explainSqliteFailure } from './explain-sqlite.ts'
@@ -12,6 +13,8 @@ type Options = { path: string; encryptionKeys: readonly Uint8Array[]; onFatal: (
 export class SqliteEngine implements Engine {
   readonly #writer: SqliteThread
   readonly #reader: SqliteThread
+  /** The last write that may wait and is not committed yet. Those before it are committed with it or earlier. */
+  #waiting: Promise<unknown> | undefined
 
   private constructor(writer: SqliteThread, reader: SqliteThread) {
     this.#writer = writer
@@ -34,10 +37,26 @@ export class SqliteEngine implements Engine {
     return await this.#writer.run({ statements: statements.map(detach) })
   }
 
+  async writeSoon(statements: readonly Statement[]): Promise<StatementResult[]> {
+    const writing = this.#writer.run({ statements: statements.map(detach) }, true)
+    this.#waiting = writing
+    try {
+      return await writing
+    } finally {
+      if (this.#waiting === writing) this.#waiting = undefined
+    }
+  }
+
   async read(statement: Statement, opens?: SecretColumns): Promise<Row[]> {
     const statements = [detach(statement)]
+    if (this.#waiting) await this.#endWait(this.#waiting)
     const [result] = await this.#reader.run(opens ? { statements, opens } : { statements })
     return result?.rows ?? []
+  }
+
+  async #endWait(waiting: Promise<unknown>): Promise<void> {
+    this.#writer.sendNow()
+    await waiting.catch(ignoreRejection)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,15 +6,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
+import { ManualClock } from '../../../test/harness/manual-clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Statement } from './statement.ts'
 import { SqliteThread } from './sqlite-thread.ts'
 
-async function openLane() {
+async function openLane(clock?: Clock) {
   await using stack = new AsyncDisposableStack()
   const directory = stack.adopt(await mkdtemp(join(tmpdir(), 'causeway-')), (path) => rm(path, { recursive: true }))
   const options = { role: 'writer', path: join(directory, 'x.db'), encryptionKeys: [] } as const
   const fatal: Error[] = []
-  const lane = stack.use(new SqliteThread(options, (reason) => fatal.push(reason)))
+  const lane = stack.use(new SqliteThread(options, (reason) => fatal.push(reason), clock))
   await lane.opened()
   const owned = stack.move()
   return { lane, fatal, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -91,4 +93,58 @@ test('the thread opens under node --watch, which sends messages of its own over 
   const { status, stderr } = spawnSync(process.execPath, ['--eval', script], { env })
   await rm(directory, { recursive: true })
   assert.equal(status, 0, String(stderr))
+})
+
+/** A table whose number 13 undoes everything that is stored in the same commit. */
+async function openNumbers(clock: Clock) {
+  const opened = await openLane(clock)
+  await opened.lane.run({
+    statements: [
+      { sql: 'CREATE TABLE numbers (n)', parameters: [] },
+      {
+        sql: `CREATE TRIGGER undoes BEFORE INSERT ON numbers WHEN NEW.n = 13 BEGIN SELECT RAISE(ROLLBACK, 'no'); END`,
+        parameters: [],
+      },
+    ],
+  })
+  return opened
+}
+
+const insert = (n: number) => ({ statements: [{ sql: 'INSERT INTO numbers VALUES (?)', parameters: [n] }] })
+
+const laterTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('a job that may wait shares the commit of the next job, and comes before it', async () => {
+  await using opened = await openNumbers(new ManualClock())
+  const { lane } = opened
+  const waiting = lane.run(insert(1), true)
+  await laterTurn()
+  await laterTurn()
+  const undone = await Promise.allSettled([waiting, lane.run(insert(13))])
+  assert.deepEqual(
+    undone.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  const again = lane.run(insert(2), true)
+  const [numbers] = await lane.run({ statements: [{ sql: 'SELECT n FROM numbers', parameters: [] }] })
+  assert.deepEqual(
+    numbers?.rows.map(({ n }) => n),
+    [2],
+  )
+  await again
+})
+
+test('a job that may wait goes alone when no other comes, and at once when it is asked to', async () => {
+  const clock = new ManualClock()
+  await using opened = await openNumbers(clock)
+  const { lane } = opened
+  const alone = lane.run(insert(1), true)
+  await clock.advance(20)
+  await alone
+  const hurried = lane.run(insert(2), true)
+  lane.sendNow()
+  await hurried
+  const last = lane.run(insert(3), true)
+  await lane[Symbol.asyncDispose]()
+  await last
 })

@@ -1,10 +1,13 @@
-// The main thread's end of one SQLite worker: one batch in flight, and jobs that come meanwhile form the next batch.
+// The main thread's end of one SQLite worker: one batch in flight, and jobs that come meanwhile form the next batch. A job that
+// may wait goes with the next job that may not, so that both cost one commit and one message to the worker.
 //
 // opening → ready when the worker has its connection; cannot open rejects start()
 // ready   → idle or waiting for the answers of one batch
 // dead    → after a crash of the worker or disposal: every call rejects
 
 import { Worker } from 'node:worker_threads'
+import { systemClock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { StartError } from '../../lib/start-error.ts'
 import { StorageError } from './statement.ts'
 import type { StatementResult } from './statement.ts'
@@ -16,23 +19,28 @@ import type { Job, JobAnswer, WorkerAnswer, WorkerOptions } from './sqlite-proto
 const maxBatch = 1000
 // Bounds the memory that waiting jobs take while the disk does not keep up.
 const maxWaiting = 100_000
+/** How long a job that may wait is kept for others. */
+const longestWaitMs = 20
 
 type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject: (reason: Error) => void }
 
 export class SqliteThread {
   readonly #worker: Worker
+  readonly #clock: Clock
   #numbers = new SqlEncoder()
   readonly #opened = Promise.withResolvers<undefined>()
   readonly #exited = Promise.withResolvers<undefined>()
   #queue: Waiting[] = []
   #inFlight: Waiting[] = []
   #isSending = false
+  #isTimed = false
   #idle: (() => void) | undefined
   #dead: Error | undefined
   #closing = false
 
   /** `onFatal` hears of a worker that ended by itself: nothing can be stored from then on. */
-  constructor(options: WorkerOptions, onFatal: (reason: Error) => void) {
+  constructor(options: WorkerOptions, onFatal: (reason: Error) => void, clock = systemClock) {
+    this.#clock = clock
     this.#worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
       workerData: options,
       name: `sqlite ${options.role}`,
@@ -55,21 +63,28 @@ export class SqliteThread {
     return this.#opened.promise
   }
 
-  run(job: Job): Promise<StatementResult[]> {
+  run(job: Job, mayWait = false): Promise<StatementResult[]> {
     if (this.#dead) return Promise.reject(this.#dead)
     if (this.#queue.length >= maxWaiting) {
       return Promise.reject(new StorageError('unavailable', `${maxWaiting} operations already wait for the disk`))
     }
     return new Promise((resolve, reject) => {
       this.#queue.push({ job, resolve, reject })
-      if (this.#inFlight.length === 0) this.#sendSoon()
+      if (mayWait) this.#sendLater()
+      else this.sendNow()
     })
+  }
+
+  /** Jobs that may wait go too. */
+  sendNow(): void {
+    if (this.#inFlight.length === 0 && this.#queue.length > 0) this.#sendSoon()
   }
 
   /** Finishes what was asked, then closes the connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true
     if (!this.#dead) {
+      this.sendNow()
       if (this.#inFlight.length + this.#queue.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
       this.#dead = new StorageError('unavailable', 'the database is closed')
       this.#worker.postMessage('close')
@@ -86,6 +101,16 @@ export class SqliteThread {
       if (this.#dead) return
       this.#inFlight = this.#queue.splice(0, maxBatch)
       this.#post(this.#inFlight)
+    })
+  }
+
+  /** The timer is not set anew for each job, so that a job may go before its time. */
+  #sendLater(): void {
+    if (this.#isTimed) return
+    this.#isTimed = true
+    this.#clock.after(longestWaitMs, () => {
+      this.#isTimed = false
+      this.sendNow()
     })
   }
 

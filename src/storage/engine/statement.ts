@@ -24,6 +24,11 @@ export type SecretColumns = { table: string; key: readonly string[]; columns: re
 export type Engine = {
   /** All statements or none. Resolves when the result is on disk. */
   write(statements: readonly Statement[]): Promise<StatementResult[]>
+  /**
+   * Like write, and may wait a moment for other writes, which then share its commit. A read of this process that is asked for
+   * meanwhile sees it. Undefined where writes share no commit.
+   */
+  writeSoon?(statements: readonly Statement[]): Promise<StatementResult[]>
   /** Sees everything that was committed before the call. */
   read(statement: Statement, opens?: SecretColumns): Promise<Row[]>
   [Symbol.asyncDispose](): Promise<void>

@@ -116,3 +116,39 @@ test('without a connection no message leaves at once', async () => {
   assert.equal((await bed.post(bed.callback(1, 'x'))).status, 202)
   assert.deepEqual([prepared, bed.network.frames], [0, 0])
 })
+
+test('a message is answered as sent before that is stored, and is repeated under its id when it cannot be stored', async () => {
+  await using set = await openKnown()
+  const { bed } = set
+  const change = (sql: string) => bed.database.write({ sql, parameters: [] })
+  await change(`CREATE TRIGGER refuses BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'sent'
+                BEGIN SELECT RAISE(ABORT, 'no'); END`)
+  assert.equal((await bed.post(bed.callback(1, 'x'))).status, 200)
+  assert.equal((await rowOf(bed, 1)).status, 'sending')
+  await change('DROP TRIGGER refuses')
+  await bed.pass(5000)
+  await bed.until('it is sent', async () => (await rowOf(bed, 1)).status === 'sent', { stepMs: 0 })
+  assert.deepEqual(bed.texts(), ['x'])
+  assert.ok(bed.network.duplicates > 0)
+  assert.equal((await bed.outbox()).sent, 1)
+})
+
+test('a message that was answered as sent is found as sent', async () => {
+  await using set = await openKnown()
+  const { bed } = set
+  for (const id of [1, 2, 3]) {
+    assert.equal((await bed.post(bed.callback(id, `text ${id}`))).status, 200)
+    assert.equal((await rowOf(bed, id)).status, 'sent')
+  }
+  const { pending, sent } = await bed.outbox()
+  assert.deepEqual([pending, sent], [0, 3])
+})
+
+test('a process that ends stores first that messages were sent', async () => {
+  await using set = await openKnown()
+  const { bed } = set
+  assert.equal((await bed.post(bed.callback(1, 'x'))).status, 200)
+  await bed.restart()
+  assert.equal((await rowOf(bed, 1)).status, 'sent')
+  assert.deepEqual([bed.texts(), bed.network.duplicates], [['x'], 0])
+})

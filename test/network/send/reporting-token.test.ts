@@ -5,6 +5,7 @@ import { createHmac, hkdfSync } from 'node:crypto'
 import { test } from 'node:test'
 import { bytesOf, child } from '../../../sim/network/wire/stanza.ts'
 import type { OutgoingContent } from '../../../src/core/network/outgoing-content.ts'
+import { encodeMessage } from '../../../src/network/send/encode-message.ts'
 import { reportingToken } from '../../../src/network/send/reporting-token.ts'
 import { trustMediaHost } from '../../harness/media-authority.ts'
 import { Bed } from '../harness/bed.ts'
@@ -22,7 +23,8 @@ function tokenOver(content: Uint8Array): Buffer {
 }
 
 function made(message: Parameters<typeof reportingToken>[0]): Buffer | undefined {
-  const [node] = reportingToken({ ...message, messageContextInfo: { messageSecret: secret } }, envelope)
+  const whole = { ...message, messageContextInfo: { messageSecret: secret } }
+  const [node] = reportingToken(whole, encodeMessage(whole), envelope)
   return bytesOf(child(node, 'reporting_token'))
 }
 
@@ -41,7 +43,7 @@ test('the token of an edit covers the message inside the edit', () => {
 })
 
 test('a message without a secret or without a covered field has no token', () => {
-  assert.deepEqual(reportingToken({ conversation: 'hi' }, envelope), [])
+  assert.deepEqual(reportingToken({ conversation: 'hi' }, encodeMessage({ conversation: 'hi' }), envelope), [])
   assert.equal(made({ extendedTextMessage: { title: 'a title' } }), undefined)
 })
 

@@ -38,18 +38,19 @@ export class AnswerInTime {
   async within(withinMs: number, accept: (deadline: Deadline) => Promise<Accepted | SendAnswer>): Promise<SendAnswer> {
     const { clock } = this.#deps
     const endsAt = clock.monotonic() + withinMs
-    const late = Promise.withResolvers<SendAnswer>()
+    const late = Promise.withResolvers<undefined>()
     const deadline: Deadline = { isOver: withinMs <= 0, leftMs: () => endsAt - clock.monotonic() }
     const cancel = clock.after(withinMs, () => {
       deadline.isOver = true
-      late.resolve({ kind: 'late' })
+      late.resolve(undefined)
     })
     try {
       const accepting = accept(deadline)
       accepting.catch(ignoreRejection)
       const accepted = await Promise.race([accepting, late.promise])
+      if (!accepted) return { kind: 'late' }
       if (!('row' in accepted)) return this.#timed(accepted, endsAt)
-      return this.#timed(await this.#answerOf(accepted, endsAt - clock.monotonic()), endsAt)
+      return this.#timed(await this.#answerOf(accepted, late.promise), endsAt)
     } finally {
       cancel()
     }
@@ -72,21 +73,16 @@ export class AnswerInTime {
     return { ...answer, isInTime: this.#deps.clock.monotonic() < endsAt + lateMs }
   }
 
-  async #answerOf({ row, outcome, address, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {
-    const { outcomes, clock } = this.#deps
+  async #answerOf({ row, outcome, address, hasUnread }: Accepted, late: Promise<undefined>): Promise<SendAnswer> {
+    const { outcomes } = this.#deps
     const taken = { queueId: row.id, instance: row.instance, address, hasUnread }
-    const late = Promise.withResolvers<undefined>()
-    const cancel = clock.after(Math.max(0, leftMs), () => {
-      late.resolve(undefined)
-    })
     try {
-      const known = await Promise.race([outcome, late.promise])
+      const known = await Promise.race([outcome, late])
       if (known?.kind === 'sent') return { kind: 'sent', ...taken, waid: known.waid }
       if (known?.kind === 'failed') return { kind: 'refused', reason: known.reason }
-      const expiresAt = known && (await Promise.race([this.#expiryOf(row), late.promise]))
+      const expiresAt = known && (await Promise.race([this.#expiryOf(row), late]))
       return { kind: 'queued', ...taken, expiresAt: expiresAt === undefined ? row.expiresAt : expiresAt }
     } finally {
-      cancel()
       outcomes.stopListening(row.id)
     }
   }

@@ -7,7 +7,7 @@ import { subjectOfRow } from '../../../core/trace/traces.ts'
 import type { Traces } from '../../../core/trace/traces.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import { doubledMs } from '../../../lib/backoff.ts'
-import type { WorkOutcome } from '../../../lib/queues/chat-queues.ts'
+import type { RowEnd, WorkOutcome } from '../../../lib/queues/chat-queues.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { Semaphore } from '../../../lib/queues/semaphore.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -157,7 +157,7 @@ export class RowAttempts {
     if (outcome.kind === 'sent') {
       log.info({ ...line, outcome: 'sent' }, 'outgoing message')
       outcomes.notify(row.id, outcome)
-      return 'done'
+      return outcome.storing ? { ending: this.#ended(row, outcome.storing) } : 'done'
     }
     const { parts, reason } = outcome
     // A reason that concerns a file names the file. Only the agent may see that name.
@@ -175,6 +175,17 @@ export class RowAttempts {
     const counted = countOf(outcome.claimed, signal.aborted)
     await transitions.postpone(row.instance, row.id, { parts, reason, nextAttemptAt: until, counted })
     return signal.aborted || !accounts.sessionOf(row.instance) ? 'wait' : { until }
+  }
+
+  /** A message whose acknowledgement could not be stored is repeated under the same id. */
+  async #ended({ instance, id }: OpenOutboxRow, storing: Promise<void>): Promise<RowEnd> {
+    try {
+      await storing
+      return 'done'
+    } catch (err) {
+      this.#deps.log.error({ err, instance, queue_id: id }, 'that a message was sent could not be stored, trying again')
+      return 'again'
+    }
   }
 }
 

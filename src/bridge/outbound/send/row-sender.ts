@@ -34,7 +34,8 @@ export const firstMessageCode = 463
 const sendDeadlineMs = 5 * 60_000
 
 export type SendOutcome =
-  | { kind: 'sent'; waid: string }
+  /** With `storing` the acknowledgement is being stored. */
+  | { kind: 'sent'; waid: string; storing?: Promise<void> }
   | { kind: 'retry'; reason: string; parts: OutboxPart[]; claimed: boolean }
   | { kind: 'failed'; reason: string; parts: OutboxPart[] }
   /** The row has left the states in which it may be sent: it expired, was cancelled or deleted. */
@@ -45,7 +46,7 @@ export type SendStep = 'accepted' | 'composed' | 'claimed' | 'acknowledged' | 'p
 
 type Deps = {
   preparation: Pick<SendPreparation, 'prepare'>
-  transitions: Pick<OutboxTransitions, 'claim' | 'saveParts' | 'markSent'>
+  transitions: Pick<OutboxTransitions, 'claim' | 'saveParts' | 'markSent' | 'sharesCommits'>
   records: Pick<SentRecords, 'of'>
   restrictions: Pick<Restrictions, 'record'>
   metrics: Pick<OutboundMetrics, 'acknowledged' | 'strike'>
@@ -71,6 +72,8 @@ type Progress = {
   claimed: boolean
   /** Of an immediate send: the commit that stores the row claims its first part, which leaves after that commit. */
   stored: Promise<void> | undefined
+  /** Of an immediate send: the commit that stores the acknowledgement. */
+  storing?: Promise<void>
   current?: CurrentPart
 }
 /** The part that is being sent, its state before, and whether the session has been asked to send it. */
@@ -136,7 +139,9 @@ export class RowSender {
         if (isFirstMessage) return { kind: 'failed', reason: failureReason(parts, reason), parts }
       }
     }
-    if (parts.every(({ state }) => state === 'sent')) return { kind: 'sent', waid: parts[0]?.id ?? '' }
+    const { storing } = progress
+    if (parts.every(({ state }) => state === 'sent'))
+      return { kind: 'sent', waid: parts[0]?.id ?? '', ...(storing && { storing }) }
     return { kind: 'failed', reason: failureReason(parts, unconfirmed), parts }
   }
 
@@ -147,7 +152,7 @@ export class RowSender {
 
   /** False when the row may no longer be sent. */
   async #sendPart(attempt: Attempt, progress: Progress, part: OutboxPart): Promise<boolean> {
-    const { row, session, draft, signal, address } = attempt
+    const { session, draft, signal } = attempt
     const { parts } = progress
     await using piece = await draft.contentOf(part.of, signal)
     if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
@@ -155,13 +160,20 @@ export class RowSender {
     }
     const { stored } = progress
     progress.stored = undefined
+    // The answer to the callback does not wait for this commit (decision 048).
+    const mayWait = stored !== undefined && parts.length === 1 && this.#deps.transitions.sharesCommits
     part.state = 'unknown'
     if (!stored && !(await this.#claim(attempt, progress))) return false
     if (progress.current) progress.current.handedOver = true
     const sent = await this.#send(attempt, part, piece.content, stored)
     await this.#deps.onStep('acknowledged')
-    await this.#save(attempt, parts, part, { ...piece, sent })
-    this.#deps.metrics.acknowledged(row, address, kindOf(piece.content))
+    const saving = this.#save(attempt, parts, part, { ...piece, sent }, mayWait)
+    if (!mayWait) await saving
+    else {
+      saving.catch(ignoreRejection)
+      progress.storing = saving
+      part.state = 'sent'
+    }
     return true
   }
 
@@ -205,14 +217,20 @@ export class RowSender {
     )
   }
 
-  async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: SentPiece): Promise<void> {
-    const { transitions, records, clock, onStep } = this.#deps
+  async #save(
+    attempt: Attempt,
+    parts: OutboxPart[],
+    part: OutboxPart,
+    piece: SentPiece,
+    mayWait: boolean,
+  ): Promise<void> {
+    const { transitions, records, clock, onStep, metrics } = this.#deps
     const { row, address, chatId } = attempt
     const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
     const { steps, over } = records.of({ row, part, address, chatId, ...piece })
     const isLast = after.every(({ state }) => state === 'sent')
     try {
-      if (isLast) await transitions.markSent(row, after, clock.now(), steps)
+      if (isLast) await transitions.markSent(row, after, clock.now(), steps, mayWait)
       else await transitions.saveParts(row.instance, row.id, after, steps)
     } finally {
       over()
@@ -220,6 +238,7 @@ export class RowSender {
     // Only after the commit: a part whose acknowledgement could not be stored is repeated under the same id.
     part.state = 'sent'
     await onStep(isLast ? 'sent' : 'part_saved')
+    metrics.acknowledged(row, address, kindOf(piece.content))
   }
 
   #explain(error: unknown, { parts, claimed, current }: Progress): SendOutcome {

@@ -20,8 +20,11 @@ import type { Statement } from '../../engine/statement.ts'
 type Counter = 'sent' | 'failed' | 'expired'
 
 export class OutboxTransitions {
+  /** Whether a commit that may wait a moment is shared with others. */
+  readonly sharesCommits: boolean
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #patientWriter: FencedWriter | undefined
   readonly #waits = new KeyedLanes()
   readonly #claim: ReturnType<typeof compileClaim>
   readonly #markSent: ReturnType<typeof compileMarkSent>
@@ -30,6 +33,8 @@ export class OutboxTransitions {
   constructor(database: Database, holdOf: WriterHoldOf) {
     this.#database = database
     this.#writer = new FencedWriter(database, holdOf)
+    this.#patientWriter = database.patient && new FencedWriter(database.patient, holdOf)
+    this.sharesCommits = this.#patientWriter !== undefined
     this.#claim = compileClaim(database)
     this.#markSent = compileMarkSent(database)
     this.#countSent = compileCountSent(database)
@@ -71,14 +76,17 @@ export class OutboxTransitions {
     return this.#writer.guarded(instance, update, ...along)
   }
 
+  /** With `mayWait` the commit waits a moment for others. */
   markSent(
     { id, instance }: Pick<OutboxRow, 'id' | 'instance'>,
     parts: readonly OutboxPart[],
     at: number,
     along: readonly Statement[],
+    mayWait = false,
   ): Promise<boolean> {
     const update = this.#markSent({ id, parts: JSON.stringify(parts), settled_at: at })
-    return this.#writer.guarded(instance, update, this.#countSent({ instance }), ...along)
+    const writer = (mayWait && this.#patientWriter) || this.#writer
+    return writer.guarded(instance, update, this.#countSent({ instance }), ...along)
   }
 
   /** The row waits for its next attempt. `counted` is added to the number of its attempts, which a claim has counted. */
