@@ -19,7 +19,12 @@ test('frames that are sent in one turn leave with one write, in their order', as
     sendTogether({ ws: { socket: client } } as unknown as WASocket)
     const { _socket: connection } = client as unknown as { _socket: Socket }
     const texts = ['one', 'two', 'three']
-    const sent = texts.map((text) => new Promise((resolve) => { client.send(text, resolve); }))
+    const sent = texts.map(
+      (text) =>
+        new Promise((resolve) => {
+          client.send(text, resolve)
+        }),
+    )
     assert.equal(connection.writableCorked, 1, 'nothing has left yet')
     assert.ok(connection.writableLength > texts.join('').length)
     await Promise.all(sent)
