@@ -15,7 +15,9 @@ export function drawRandomBytes(count: number): Buffer {
     used = 0
   }
   const window = drawn.subarray(used, used + count)
-  const bytes = Buffer.from(window)
+  // Not from Node's pool: the secret of a message lives long, and would keep the whole pool.
+  const bytes = Buffer.alloc(count)
+  window.copy(bytes)
   // What was drawn is kept by its caller alone.
   window.fill(0)
   used += count

@@ -36,10 +36,19 @@ export function openWithSenderKey(
   if (!Curve.verify(signingKey, signed, message.subarray(-signatureBytes))) return undefined
   const { messageSeed, chainSeed } = nextSeedsOf(seed)
   const { cipherKey, iv } = groupKeysOf(messageSeed)
-  const decipher = createDecipheriv('aes-256-cbc', createSecretKey(cipherKey), iv)
-  const plain = Buffer.concat([decipher.update(ciphertext), decipher.final()])
+  const plain = decipher(cipherKey, iv, ciphertext)
+  if (!plain) return undefined
   state.senderChainKey = { iteration: iteration + 1, seed: chainSeed }
   return { plain, record: Buffer.from(JSON.stringify(states)) }
+}
+
+function decipher(key: Uint8Array, iv: Uint8Array, ciphertext: Uint8Array): Buffer | undefined {
+  const cipher = createDecipheriv('aes-256-cbc', createSecretKey(key), iv)
+  try {
+    return Buffer.concat([cipher.update(ciphertext), cipher.final()])
+  } catch {
+    return undefined
+  }
 }
 
 /** Undefined for bytes that are stored in another form. */

@@ -37,7 +37,7 @@ function write(pieces: Uint8Array[], { tag, attrs, content }: BinaryNode): void 
   pieces.push(empty, textBytes(tag))
   for (const name in attrs) {
     const value = attrs[name]
-    if (value !== undefined) pieces.push(textBytes(name), valueBytes(value))
+    if (value != null) pieces.push(textBytes(name), valueBytes(value))
   }
   pieces[start] = listStart(pieces.length - start - 1 + (content === undefined ? 0 : 1))
   if (content === undefined) return

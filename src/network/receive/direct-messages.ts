@@ -70,9 +70,13 @@ export class DirectMessages {
   async #open(message: Ordinary, turn: Promise<void> | undefined): Promise<boolean> {
     await turn
     await eventLoopShare.next()
+    const repository = this.#deps.socket.signalRepository as DurableRepository
+    // Before it takes a place: the library may ask the network for the address.
+    const author = await addressOf(repository, message).catch(() => undefined)
+    if (!author) return false
     const leave = await this.#unstored.enter(this.#deps.gone)
     try {
-      const opened = await this.#openInMemory(message).catch(() => undefined)
+      const opened = await openInMemory(repository, message, author).catch(() => undefined)
       if (!opened) return false
       this.#deps.journal.opened(message.ciphertext)
       await opened.durable
@@ -83,22 +87,9 @@ export class DirectMessages {
       leave()
     }
     this.#confirm(message)
-    const { author, pushName } = message
-    if (pushName) this.#deps.names.heard(jidNormalizedUser(author), pushName)
+    const { pushName } = message
+    if (pushName) this.#deps.names.heard(jidNormalizedUser(message.author), pushName)
     return true
-  }
-
-  /** Undefined when the two addresses of the author are not known as a pair. */
-  async #openInMemory(message: Ordinary): Promise<{ durable: Promise<unknown> | undefined } | undefined> {
-    const { from, author, otherAddress, type, ciphertext } = message
-    const repository = this.#deps.socket.signalRepository as DurableRepository
-    const { lidMapping } = repository
-    const isLid = author.endsWith('@lid')
-    const stored = isLid ? otherAddress && (await lidMapping.getPNForLID(author)) : await lidMapping.getLIDForPN(author)
-    if (otherAddress && userOf(stored ?? '') !== userOf(otherAddress)) return undefined
-    if (type === 'skmsg') return repository.openGroupMessage({ group: from, authorJid: author, msg: ciphertext })
-    const jid = isLid ? author : (stored ?? author)
-    return repository.openMessage({ jid, type, ciphertext })
   }
 
   /** If the connection ends meanwhile, the network delivers the message again and is told then. */
@@ -106,6 +97,26 @@ export class DirectMessages {
     const type = this.#isOnline ? undefined : 'inactive'
     this.#deps.socket.sendReceipt(from, participant, [id], type as 'inactive').catch(ignoreRejection)
   }
+}
+
+/** The address of the author's session. Undefined when the two addresses of the author are not known as a pair. */
+async function addressOf(
+  { lidMapping }: DurableRepository,
+  { author, otherAddress }: Ordinary,
+): Promise<Jid | undefined> {
+  const isLid = author.endsWith('@lid')
+  const stored = isLid ? otherAddress && (await lidMapping.getPNForLID(author)) : await lidMapping.getLIDForPN(author)
+  if (otherAddress && userOf(stored ?? '') !== userOf(otherAddress)) return undefined
+  return isLid ? author : (stored ?? author)
+}
+
+async function openInMemory(
+  repository: DurableRepository,
+  { from, author, type, ciphertext }: Ordinary,
+  jid: Jid,
+): Promise<{ durable: Promise<unknown> | undefined } | undefined> {
+  if (type === 'skmsg') return repository.openGroupMessage({ group: from, authorJid: author, msg: ciphertext })
+  return repository.openMessage({ jid, type, ciphertext })
 }
 
 function ordinaryOf({ attrs, content }: BinaryNode): Ordinary | undefined {

@@ -18,26 +18,32 @@ export function commitTogether(connection: SqliteConnection, batch: readonly (re
     const answer = { failed: describeSqliteFailure(cause) }
     return batch.map(() => answer)
   }
-  return commit(connection, batch, runAll, (first) =>
-    batch.length === 1 ? failed(first) : commit(connection, batch, runJob, failed),
+  return commit(connection, batch, runAll, (first, isOfOperation) =>
+    isOfOperation && batch.length > 1 ? commit(connection, batch, runJob, failed) : failed(first),
   )
 }
 
-/** `onFailure` gets the first failure when everything is undone. A full disk or an I/O error undoes a whole batch, too. */
+/**
+ * `onFailure` gets the first failure when everything is undone, and whether an operation failed. A full disk or an I/O error undoes
+ * a whole batch, too.
+ */
 function commit(
   connection: SqliteConnection,
   batch: readonly (readonly Statement[])[],
   run: Run,
-  onFailure: (cause: unknown) => JobAnswer[],
+  onFailure: (cause: unknown, isOfOperation: boolean) => JobAnswer[],
 ): JobAnswer[] {
+  let isRunning = false
   try {
     connection.control('BEGIN IMMEDIATE')
+    isRunning = true
     const answers = batch.map((statements) => run(connection, statements))
+    isRunning = false
     connection.control('COMMIT')
     return answers
   } catch (cause) {
     if (connection.raw.isTransaction) rollBack(connection, cause)
-    return onFailure(cause)
+    return onFailure(cause, isRunning)
   }
 }
 

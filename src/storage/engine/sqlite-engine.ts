@@ -49,17 +49,19 @@ export class SqliteEngine implements Engine {
 
   async read(statement: Statement, opens?: SecretColumns): Promise<Row[]> {
     const statements = [detach(statement)]
-    if (this.#waiting) await this.#endWait(this.#waiting)
+    if (this.#waiting) await this.#endWait()
     const [result] = await this.#reader.run(opens ? { statements, opens } : { statements })
     return result?.rows ?? []
   }
 
-  async #endWait(waiting: Promise<unknown>): Promise<void> {
+  async #endWait(): Promise<void> {
     this.#writer.sendNow()
-    await waiting.catch(ignoreRejection)
+    await this.#waiting?.catch(ignoreRejection)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    // Reads that were asked for may wait for it.
+    await this.#endWait()
     await this.#reader[Symbol.asyncDispose]()
     await this.#writer[Symbol.asyncDispose]()
   }
