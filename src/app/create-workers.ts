@@ -6,6 +6,7 @@ import type { Duties, RowScope } from '../core/nodes/duties.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Usage } from '../ledger/usage.ts'
 import { ClockWatch } from '../lib/clock-watch.ts'
+import { SteadyClock } from '../lib/steady-clock.ts'
 import { firstSweepMs, Ticker } from '../lib/ticker.ts'
 import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { Membership } from '../nodes/membership/membership.ts'
@@ -42,7 +43,7 @@ export function createWorkers({ clock, log }: Pick<Base, 'clock' | 'log'>, parts
     await correctFutureTimes(heldRows(duties))
     instances.correctFutureTimes()
   }
-  const clockWatch = new ClockWatch({ clock, log, correct })
+  const clockWatch = new ClockWatch({ clock: new SteadyClock(clock), log, correct })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const sweep = (name: string, everyMs: number, work: () => Promise<void>) =>

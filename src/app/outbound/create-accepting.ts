@@ -142,7 +142,7 @@ function createCommon(
   { stores, accounts, sending, newId }: Parts,
   { fingerprints, rows }: { fingerprints: Fingerprints; rows: MessageRows },
 ) {
-  const { outcomes, undecided, worker, looks, pace, metrics } = sending
+  const { outcomes, undecided, worker, looks, pace, metrics, steadyClock } = sending
   const { outbox } = stores
   const { spamguard, callbackMaxAge: maxAgeMs } = config.outbound
   return {
@@ -150,7 +150,7 @@ function createCommon(
     guards: new SendGuards({ outbox, undecided, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
     storage: new MessageStorage({ outbox, undecided, worker, looks, pace, fingerprints, onStep, newId, traces }),
     answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
-    rows: new NewRows({ accounts, pace, rows, clock }),
+    rows: new NewRows({ accounts, pace, rows, clock: steadyClock }),
     lanes: new ChatLanes(),
   }
 }

@@ -24,6 +24,7 @@ import { Pace } from '../../guard/pace.ts'
 import { Restrictions } from '../../guard/restrictions.ts'
 import { SendLimits } from '../../guard/send-limits.ts'
 import type { InstanceName, RowId } from '../../core/ids.ts'
+import { SteadyClock } from '../../lib/steady-clock.ts'
 import type { OutboxRow } from '../../storage/stores/messages/outbox-rows.ts'
 import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
 import type { DueLook } from '../../storage/stores/messages/shown-store.ts'
@@ -68,13 +69,14 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
       shownWorker.wake()
     },
   })
-  const outcomes = new RowOutcomes({ outbox, transitions, looks, metrics: outboundMetrics, clock })
+  const steadyClock = new SteadyClock(clock)
+  const outcomes = new RowOutcomes({ outbox, transitions, looks, metrics: outboundMetrics, clock: steadyClock })
   const undecided = new UndecidedRows({
     ...{ outbox, transitions, looks, clock, log },
     queue: (instance) => worker.lookAgain(instance),
   })
   const guards = { banRisk, pace, restrictions }
-  const made = { recipients, composer, direct, outcomes, undecided, metrics: outboundMetrics, ...guards }
+  const made = { recipients, composer, direct, outcomes, undecided, steadyClock, metrics: outboundMetrics, ...guards }
   const worker = createWorker(deps, parts, made)
   const given = new GivenAnswers({ store: stores.shown, clock })
   const isUndecided = (id: RowId) => undecided.has(id) || looks.isTooEarly(id)
@@ -127,15 +129,16 @@ type WorkerParts = {
   direct: DirectComposer
   outcomes: RowOutcomes
   undecided: UndecidedRows
+  steadyClock: SteadyClock
   metrics: OutboundMetrics
   pace: Pace
   restrictions: Restrictions
 }
 
 function createWorker(deps: OutboundDeps, parts: Parts, made: WorkerParts): OutboxWorker {
-  const { clock, log, downstream, traces, onSendStep } = deps
+  const { log, downstream, traces, onSendStep } = deps
   const { stores, accounts, routes } = parts
-  const { recipients, composer, direct, outcomes, undecided, metrics, pace, restrictions } = made
+  const { recipients, composer, direct, outcomes, undecided, steadyClock: clock, metrics, pace, restrictions } = made
   const { outbox, transitions, map } = stores
   const revokes = new RevokeContents({ outbox, map })
   const { destinationOf } = routes

@@ -1,4 +1,5 @@
-// The clock of the machine was an hour ahead and is put right. Times that were stored meanwhile lie in the future.
+// The clock of the machine was an hour ahead and is put right: times that were stored meanwhile lie in the future. Or it is wrong
+// for a moment.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -49,3 +50,22 @@ test('Retry sends a message that came after the clock was put right and whose ca
   await bed.desk.retry(id)
   await bed.received('lost')
 })
+
+for (const [name, byMs] of [
+  ['ahead', hour],
+  ['behind', -hour],
+] as const) {
+  test(`a message that waits does not expire because the clock is an hour ${name} for a moment`, async () => {
+    await using bed = await OutboundBed.open()
+    bed.disconnect()
+    assert.equal((await bed.post(bed.callback(1, 'before'))).status, 202)
+    bed.clock.set(byMs)
+    assert.equal((await bed.post(bed.callback(2, 'meanwhile'))).status, 202)
+    await bed.pass(40_000)
+    bed.clock.set(-byMs)
+    await bed.pass(10_000)
+    bed.connect()
+    await bed.received('meanwhile')
+    assert.deepEqual(bed.texts(), ['before', 'meanwhile'])
+  })
+}

@@ -73,12 +73,8 @@ describe('kill -9 within a burst', { concurrency: true }, () => {
       await stage.arrived([0])
       // The callback of 1 does not come. The next five wait for it without an answer, and the others are stored.
       for (const n of [2, 3, 4, 5, 6]) stage.deliver(n).catch(() => undefined)
-      const stored: Promise<Answer>[] = []
-      for (const n of [10, 8, 9, 7]) {
-        stored.push(stage.deliver(n))
-        await stored.at(-1)
-      }
-      const refused = (await Promise.all(stored)).filter(({ status }) => status !== 200 && status !== 202)
+      const stored = await Promise.all([10, 8, 9, 7].map((n) => stage.deliver(n)))
+      const refused = stored.filter(({ status }) => status !== 200 && status !== 202)
       assert.deepEqual(refused, [])
       await stage.world.kill()
       await stage.arrived([0, 7, 8, 9, 10])

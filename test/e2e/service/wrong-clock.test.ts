@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '../../../src/lib/clock.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
 import { Service } from '../../harness/service.ts'
 
 const hour = 3_600_000
+const minute = 60_000
 const key = 'https://desk|1|1'
 
 /** A time that the service stored while the clock was ahead. */
@@ -30,27 +32,40 @@ test('stored times in the future are corrected at the start', async () => {
   assert.ok(await isCorrected(service))
 })
 
-test('stored times in the future are corrected when the clock is put back', async () => {
-  let ahead = hour
-  const clock = { ...systemClock, now: () => Date.now() + ahead }
+/** A clock that is an hour ahead until it is put right. `passedMs` counts for what is measured, not for the time of day. */
+function clockAhead() {
+  const state = { aheadMs: hour, passedMs: 0 }
+  const clock: Clock = {
+    ...systemClock,
+    now: () => Date.now() + state.aheadMs,
+    monotonic: () => systemClock.monotonic() + state.passedMs,
+  }
+  return { state, clock }
+}
+
+test('stored times in the future are corrected when the clock was put back a minute ago', async () => {
+  const { state, clock } = clockAhead()
   await using service = await Service.start({ clock })
   await storeAhead(service.database)
   const check = service.app.workers.get('clock-check')
   await check?.tick()
+  state.aheadMs = 0
+  await check?.tick()
   assert.equal(await isCorrected(service), false)
-  ahead = 0
+  state.passedMs += minute
   await check?.tick()
   assert.ok(await isCorrected(service))
   assert.equal(service.logs.withMessage('the clock was put back, stored times in the future are corrected').length, 1)
 })
 
 test('Retry sends a message of an instance that was created while the clock was ahead', async () => {
-  let ahead = hour
-  const clock = { ...systemClock, now: () => Date.now() + ahead }
+  const { state, clock } = clockAhead()
   await using world = await AgentWorld.open({ clock, seed: createdAhead })
   const check = world.service.app.workers.get('clock-check')
   await check?.tick()
-  ahead = 0
+  state.aheadMs = 0
+  await check?.tick()
+  state.passedMs += minute
   await check?.tick()
   world.network.fault({ kind: 'ack_error', code: 404 })
   const id = await world.write('after the clock was put right')
