@@ -11,6 +11,7 @@ import type { Example } from '../../../src/http/reference/examples.ts'
 import { openBrowser, withoutBrowser } from '../../harness/browser.ts'
 import { Service } from '../../harness/service.ts'
 import { packageVersion } from '../../harness/package-version.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 
 /** Checks examples in the way in which the service checks requests. Returns what is wrong, or nothing. */
 async function wrongIn(examples: readonly (Example & { name: string })[]): Promise<string[]> {
@@ -126,7 +127,8 @@ describe('the reference page', () => {
         view.on('console', (message) => problems.push(message.text()))
         view.on('response', (answer) => answer.status() >= 400 && problems.push(`${answer.url()}: ${answer.status()}`))
         await view.goto(`${service.url}/static/reference.html`)
-        assert.equal(await view.title(), `Causeway ${packageVersion} · API reference`)
+        const title = `Causeway ${packageVersion} · API reference`
+        await waitUntil('the page has its title', async () => (await view.title()) === title)
         const whole = await view.locator('html').evaluate((root: { scrollWidth: number }) => root.scrollWidth)
         assert.equal(whole, width, 'no part is wider than the screen')
         await view.getByRole('navigation').getByText('/instances/{name}/qr').click()
