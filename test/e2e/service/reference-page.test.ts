@@ -126,9 +126,12 @@ describe('the reference page', () => {
         const problems: string[] = []
         view.on('console', (message) => problems.push(message.text()))
         view.on('response', (answer) => answer.status() >= 400 && problems.push(`${answer.url()}: ${answer.status()}`))
-        await view.goto(`${service.url}/static/reference.html`)
-        const title = `Causeway ${packageVersion} · API reference`
-        await waitUntil('the page has its title', async () => (await view.title()) === title)
+        // The tests before keep this process busy, and a busy service refuses requests.
+        await waitUntil('the page is served', async () => {
+          problems.length = 0
+          return (await view.goto(`${service.url}/static/reference.html`))?.ok() === true
+        })
+        assert.equal(await view.title(), `Causeway ${packageVersion} · API reference`)
         const whole = await view.locator('html').evaluate((root: { scrollWidth: number }) => root.scrollWidth)
         assert.equal(whole, width, 'no part is wider than the screen')
         await view.getByRole('navigation').getByText('/instances/{name}/qr').click()
