@@ -18,3 +18,8 @@ test('bytes that were drawn stay as they are', () => {
 test('more bytes than are drawn at once are refused', () => {
   assert.throws(() => drawRandomBytes(4097), RangeError)
 })
+
+test('bytes that are kept keep no other memory', () => {
+  const bytes = drawRandomBytes(32)
+  assert.equal(bytes.buffer.byteLength, bytes.length)
+})

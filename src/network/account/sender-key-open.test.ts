@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GroupCipher } from 'baileys/lib/Signal/Group/group_cipher.js'
 import { SenderKeyRecord } from 'baileys/lib/Signal/Group/sender-key-record.js'
-import { Curve } from '../library/library.ts'
+import { Curve, proto } from '../library/library.ts'
 import { applyLibraryPatches } from '../library/patches/apply.ts'
 import { openWithSenderKey } from './sender-key-open.ts'
 
@@ -41,7 +41,7 @@ function setUp() {
   ofAuthor.setSenderKeyState(7, 0, seed, signing)
   ofReader.addSenderKeyState(6, 0, Curve.generateKeyPair().private, signing.public)
   ofReader.addSenderKeyState(7, 0, seed, signing.public)
-  return { author: new Keeper(ofAuthor), reader: new Keeper(ofReader) }
+  return { author: new Keeper(ofAuthor), reader: new Keeper(ofReader), signing }
 }
 
 test('a record is after a message as the library leaves it, and the text is the same', async () => {
@@ -81,4 +81,12 @@ test('a message whose signature or text was changed is not opened', async () => 
     assert.equal(openWithSenderKey(reader.stored, changed), undefined, `byte ${at}`)
   }
   assert.equal(openWithSenderKey(reader.stored, Buffer.alloc(0)), undefined)
+})
+
+test('the library gets a signed message whose text cannot be deciphered', () => {
+  const { reader, signing } = setUp()
+  const content = proto.SenderKeyMessage.encode({ id: 7, iteration: 0, ciphertext: Buffer.alloc(15) }).finish()
+  const signed = Buffer.concat([Buffer.of(0x33), content])
+  const message = Buffer.concat([signed, Curve.sign(signing.private, signed)])
+  assert.equal(openWithSenderKey(reader.stored, message), undefined)
 })

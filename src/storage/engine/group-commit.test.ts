@@ -35,6 +35,20 @@ test('a commit that fails refuses the whole batch, and the connection goes on', 
   assert.deepEqual(commitTogether(connection, [insert]), [[1]])
 })
 
+test('a batch runs once when its transaction cannot begin or end', () => {
+  for (const refused of ['BEGIN', 'COMMIT']) {
+    const begun: string[] = []
+    const connection = connectionRefusing(refused)
+    const control = connection.control.bind(connection)
+    connection.control = (sql) => {
+      begun.push(sql)
+      control(sql)
+    }
+    commitTogether(connection, [insert, insert])
+    assert.equal(begun.filter((sql) => sql.startsWith('BEGIN')).length, 1, refused)
+  }
+})
+
 test('a transaction that cannot be ended is reported together with the first error', () => {
   const connection = connectionRefusing('COMMIT', 'ROLLBACK')
   assert.throws(
