@@ -2,7 +2,7 @@
 
 export type AnswerHead = {
   status: number
-  /** Lower-case names; a repeated header is a list. */
+  /** Names are in lower case. A header that is repeated is a list. */
   headers: Record<string, string | string[] | undefined>
 }
 

@@ -72,7 +72,7 @@ export function dueRows({ query }: Database, instance: InstanceName, now: number
     .orderBy('id')
 }
 
-/** A row of which a frame may have left does not expire. */
+/** If a frame of the row may have left, the row does not expire. */
 export function expiryStep({ query }: Database, row: OutboxRow, reason: string, at: number) {
   return query
     .updateTable('outbox')
