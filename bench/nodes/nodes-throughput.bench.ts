@@ -1,4 +1,5 @@
 // How many messages of agents nodes send per second of their CPU: two nodes that get every callback by chance, against one node.
+// Each of the two has as many instances and messages as the one: with fewer messages a commit holds fewer, and each costs more.
 
 import { availableParallelism } from 'node:os'
 import { inTurn, medianRatio, medians, round } from '../benchmark.ts'
@@ -9,7 +10,9 @@ import type { SimDesk } from '../outbound-sim.ts'
 import { BenchPostgres } from '../postgres.ts'
 import { CallbackStage } from './callback-stage.ts'
 
+/** Of each node. */
 const instances = Number(process.env['BENCH_INSTANCES'] ?? 50)
+/** For each node. */
 const messages = Number(process.env['BENCH_MESSAGES'] ?? 1000)
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12)
 const size = Number(process.env['BENCH_NODES'] ?? 2)
@@ -20,10 +23,14 @@ export async function run(): Promise<BenchmarkResult> {
   await using postgres = await BenchPostgres.start()
   await using sim = new Child<SimDesk>('./outbound-sim.ts')
   await using one = await CallbackStage.open({ postgres, sim, size: 1, instances, prefix: '551190' })
-  await using several = await CallbackStage.open({ postgres, sim, size, instances, prefix: '551170' })
-  const ways = { one: () => block(one), several: () => block(several) }
+  const all = instances * size
+  await using several = await CallbackStage.open({ postgres, sim, size, instances: all, prefix: '551170' })
+  const ways = {
+    one: () => block(one, instances, messages),
+    several: () => block(several, all, messages * size),
+  }
   await one.warmUp(ways.one, messages, 2 * rounds)
-  await several.warmUp(ways.several, messages, 2 * rounds)
+  await several.warmUp(ways.several, messages * size, 2 * rounds)
   const measured = await inTurn(rounds, ways)
   await several.check()
   const result: BenchmarkResult = {
@@ -46,11 +53,11 @@ export async function run(): Promise<BenchmarkResult> {
 }
 
 /** The callbacks of each instance go to all nodes in turn: of two nodes, half of them are forwarded. */
-async function block(stage: CallbackStage): Promise<Figures> {
+async function block(stage: CallbackStage, busy: number, count: number): Promise<Figures> {
   const urls = stage.set.nodes.map(({ url }) => url)
   const figures = await stage.write(
-    Array.from({ length: instances }, () => urls),
-    messages,
+    Array.from({ length: busy }, () => urls),
+    count,
   )
   return { ...figures, messages_per_cpu_s: 1000 / (figures['cpu_ms'] ?? NaN) }
 }

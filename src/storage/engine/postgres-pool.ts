@@ -1,5 +1,6 @@
 // Pools of PostgreSQL connections: their deadlines, transactions on one of them, and the translation of failures.
 
+import type { Writable } from 'node:stream'
 import pg from 'pg'
 import type { Pool, PoolClient, QueryResult } from 'pg'
 import type { Log } from '../../lib/log.ts'
@@ -77,11 +78,22 @@ async function sendTogether(
   client: PoolClient,
   queries: readonly Query[],
 ): Promise<{ answers: Answer[]; isEnded: boolean }> {
+  const uncork = cork(client)
   const steps = [{ sql: 'BEGIN', values: [] }, ...queries].map((query) => send(client, query))
   // The server would commit the other queries without one that the client could not even send.
   const end = send(client, { sql: steps.some((step) => step.isUnsent) ? 'ROLLBACK' : 'COMMIT', values: [] })
+  uncork()
   const answers = await Promise.allSettled([...steps, end].map(({ answer }) => answer))
   return { answers, isEnded: answers.at(-1)?.status === 'fulfilled' }
+}
+
+/** Until the returned function is called, queries gather. The client corks its stream for each query, which makes one system call each. */
+function cork(client: PoolClient): () => void {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
+  stream.cork()
+  return () => {
+    stream.uncork()
+  }
 }
 
 type Sent = { answer: Promise<QueryResult<Row>>; isUnsent: boolean }
