@@ -11,6 +11,7 @@ import { createPool, runSql, transact } from './postgres-pool.ts'
 import type { PoolSize, Query } from './postgres-pool.ts'
 import { whenReachable } from './postgres-wait.ts'
 import { openSecrets, sealSecrets } from './secret-columns.ts'
+import { SharedCommits } from './shared-commits.ts'
 import { StorageError } from './statement.ts'
 import type { Engine, Row, SecretColumns, Statement, StatementResult } from './statement.ts'
 
@@ -35,10 +36,22 @@ type Engines = { engine: PostgresEngine; vital: PostgresEngine }
 export class PostgresEngine implements Engine {
   readonly #pool: Pool
   readonly #box: SecretBox
+  readonly #shared: SharedCommits
 
   private constructor(pool: Pool, box: SecretBox) {
     this.#pool = pool
     this.#box = box
+    this.#shared = new SharedCommits({
+      together: async (queries, lockMs) => {
+        const [, ...results] = await transact(pool, [
+          { sql: `SET LOCAL lock_timeout = ${lockMs}`, values: [] },
+          ...queries,
+        ])
+        return results
+      },
+      alone: (queries) => this.#runAgain(queries),
+      clock: systemClock,
+    })
   }
 
   /** One engine for requests, and one for the lease and health. */
@@ -54,7 +67,7 @@ export class PostgresEngine implements Engine {
   async write(statements: readonly Statement[]): Promise<StatementResult[]> {
     const queries = statements.map((statement) => this.#toQuery(statement))
     try {
-      const results = await this.#runAgain(queries)
+      const results = await this.#commit(queries, statements[0]?.isFence === true)
       return results.map(({ rows, rowCount }, index) => ({ rows, changes: statements[index]?.expect ?? rowCount ?? 0 }))
     } catch (cause) {
       throw asFailed(cause)
@@ -71,7 +84,13 @@ export class PostgresEngine implements Engine {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#shared.settled()
     await this.#pool.end()
+  }
+
+  #commit(queries: readonly Query[], isHeld: boolean): Promise<QueryResult<Row>[]> {
+    const [fence, ...steps] = queries
+    return isHeld && fence && steps.length > 0 ? this.#shared.write([fence, ...steps]) : this.#runAgain(queries)
   }
 
   /** The server undoes the transaction of a process that stood still, and one of two that wait for each other: it is repeated. */

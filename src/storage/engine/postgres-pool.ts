@@ -18,6 +18,8 @@ const idleInTransactionMs = 1500
 const idleInTransaction = '25P03'
 /** The server has undone the whole transaction. In the last two cases it waited in a circle, or met a change of another one. */
 const undoneStates = new Set([idleInTransaction, '40P01', '40001'])
+/** A lock, and a statement. */
+const tookTooLong = new Set(['55P03', '57014'])
 
 export function connectionOptions(url: string) {
   const types = new pg.TypeOverrides()
@@ -131,6 +133,12 @@ function toStorageError(cause: unknown): StorageError {
   if (undoneStates.has(state)) return new StorageError('undone', message, { cause })
   if (state.startsWith('23')) return new StorageError('constraint', message, { cause })
   return new StorageError(/^(22|42|54|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })
+}
+
+/** Whether the failure of a transaction is known to have undone it. A lock or a statement that took too long did, too. */
+export function isUndone(error: unknown): boolean {
+  if (!(error instanceof StorageError) || error.failure !== 'unavailable') return true
+  return error.cause instanceof pg.DatabaseError && tookTooLong.has(error.cause.code ?? '')
 }
 
 function isIdleTimeout(cause: unknown): boolean {

@@ -14,6 +14,8 @@ export type Statement = {
   parameters: readonly (Scalar | Secret)[]
   /** The operation is undone and refused when the statement touches another number of rows. */
   expect?: number
+  /** Checks the right to the rows of one instance. Such writes may share a commit with those of other instances. */
+  isFence?: true
 }
 
 export type StatementResult = { rows: Row[]; changes: number }

@@ -36,6 +36,6 @@ export function createAssignmentFence({ query }: Database): (hold: Hold | NodeHo
     if (!('instance' in hold)) return { sql: node.sql, parameters: [hold.node, 'dead'], expect: 1 }
     const { instance, epoch, isDeleted } = hold
     if (isDeleted) return { sql: deleted.sql, parameters: [hold.node, 'dead', instance], expect: 1 }
-    return { sql: assignment.sql, parameters: [instance, hold.node, epoch], expect: 1 }
+    return { sql: assignment.sql, parameters: [instance, hold.node, epoch], expect: 1, isFence: true }
   }
 }
