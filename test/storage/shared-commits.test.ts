@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Hold } from '../../src/core/nodes/hold.ts'
+import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { withoutPostgres } from '../harness/databases.ts'
+import { sampleAudit, sampleInstanceColumns } from '../harness/samples.ts'
 import { NodeStage } from './harness/node-stage.ts'
 
 async function openStage(instances: readonly string[]) {
@@ -55,5 +57,23 @@ describe('writes that share a commit', { skip: withoutPostgres }, () => {
     await opened.stage.locker.release()
     await waiting
     assert.deepEqual(await opened.stored(), letters(4))
+  })
+
+  test('a write behind the deletion of its instance is refused', async () => {
+    await using opened = await openStage(letters(2))
+    const { stage, holds, write } = opened
+    const [a, b] = holds
+    assert.ok(a && b)
+    await stage.database.write(stage.database.query.insertInto('instances').values(sampleInstanceColumns('b')))
+    await stage.locker.hold(`SELECT 1 FROM assignments WHERE instance = 'a' FOR UPDATE`)
+    const waiting = write(a)
+    // Both come while a commit is under way. In one commit the right would be checked once, before the deletion.
+    const deleted = new InstanceStore(stage.database).remove(b, null, sampleAudit())
+    const late = write(b)
+    await assert.rejects(late, { failure: 'expectation' })
+    await deleted
+    await stage.locker.release()
+    await waiting
+    assert.deepEqual(await opened.stored(), ['a'])
   })
 })

@@ -1,8 +1,7 @@
 // Pools of PostgreSQL connections: their deadlines, transactions on one of them, and the translation of failures.
 
-import type { Writable } from 'node:stream'
 import pg from 'pg'
-import type { Pool, PoolClient, QueryResult } from 'pg'
+import type { Client, Pool, PoolClient, QueryResult } from 'pg'
 import type { Log } from '../../lib/log.ts'
 import { unexpectedRows } from './postgres-expectation.ts'
 import { StorageError } from './statement.ts'
@@ -18,8 +17,6 @@ const idleInTransactionMs = 1500
 const idleInTransaction = '25P03'
 /** The server has undone the whole transaction. In the last two cases it waited in a circle, or met a change of another one. */
 const undoneStates = new Set([idleInTransaction, '40P01', '40001'])
-/** A lock, and a statement. */
-const tookTooLong = new Set(['55P03', '57014'])
 
 export function connectionOptions(url: string) {
   const types = new pg.TypeOverrides()
@@ -50,52 +47,60 @@ export function createPool(url: string, { connections, deadlineMs }: PoolSize, l
 
 export type Query = { sql: string; values: Scalar[] }
 
+/** `failedAt` is the query that failed first. `isUndone`: nothing of the transaction is stored; otherwise that is unknown. */
+export type Attempt =
+  { results: QueryResult<Row>[] } | { results?: never; error: StorageError; failedAt?: number; isUndone: boolean }
+
 /**
- * Commits all queries, or undoes all and rejects with the first error. Everything leaves in one go: the server holds locks only
- * while it works, and a process that stands still keeps none.
+ * Commits all queries, or undoes all. Everything leaves in one go: the server holds locks only while it works, and a process that
+ * stands still keeps none.
  */
-export async function transact(pool: Pool, queries: readonly Query[]): Promise<QueryResult<Row>[]> {
+export async function attempt(pool: Pool, queries: readonly Query[]): Promise<Attempt> {
   const client = await orStorageError(pool.connect())
   // The pool does not listen to a client in use, and an error without a listener ends the process. A query in flight rejects
   // with the same error. A later query only says that the connection is unusable.
   let lost: unknown
   const keepFirst = (error: unknown) => (lost ??= error)
   client.on('error', keepFirst)
-  const { answers, isEnded } = await sendTogether(client, queries)
+  const answers = await sendTogether(client, queries)
+  const end = answers.at(-1)
   client.off('error', keepFirst)
   // A connection in an unknown state is closed, not used again.
-  client.release(!isEnded)
-  if (isIdleTimeout(lost)) throw toStorageError(lost)
-  const results = answers.map((answer) => {
-    if (answer.status === 'rejected') throw toStorageError(answer.reason)
-    return answer.value
-  })
+  client.release(end?.status !== 'fulfilled')
+  if (isIdleTimeout(lost)) return { error: toStorageError(lost), isUndone: true }
+  const failedAt = answers.findIndex(({ status }) => status === 'rejected')
+  const failed = answers[failedAt]
   // The first and the last are BEGIN and COMMIT.
-  return results.slice(1, -1)
+  if (failed?.status !== 'rejected') return { results: answers.slice(1, -1).flatMap(valueOf) }
+  // The server answers ROLLBACK to the COMMIT of a transaction in which a query failed.
+  const isRolledBack = end?.status === 'fulfilled' && end.value.command === 'ROLLBACK'
+  return { error: toStorageError(failed.reason), failedAt: failedAt - 1, isUndone: isRolledBack }
+}
+
+/** Commits all queries, or undoes all and rejects with the first error. */
+export async function transact(pool: Pool, queries: readonly Query[]): Promise<QueryResult<Row>[]> {
+  const made = await attempt(pool, queries)
+  if (!made.results) throw made.error
+  return made.results
 }
 
 type Answer = PromiseSettledResult<QueryResult<Row>>
 
-async function sendTogether(
-  client: PoolClient,
-  queries: readonly Query[],
-): Promise<{ answers: Answer[]; isEnded: boolean }> {
-  const uncork = cork(client)
-  const steps = [{ sql: 'BEGIN', values: [] }, ...queries].map((query) => send(client, query))
-  // The server would commit the other queries without one that the client could not even send.
-  const end = send(client, { sql: steps.some((step) => step.isUnsent) ? 'ROLLBACK' : 'COMMIT', values: [] })
-  uncork()
-  const answers = await Promise.allSettled([...steps, end].map(({ answer }) => answer))
-  return { answers, isEnded: answers.at(-1)?.status === 'fulfilled' }
-}
+const valueOf = (answer: Answer) => (answer.status === 'fulfilled' ? [answer.value] : [])
 
-/** Until the returned function is called, queries gather. The client corks its stream for each query, which makes one system call each. */
-function cork(client: PoolClient): () => void {
-  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
+async function sendTogether(client: PoolClient, queries: readonly Query[]): Promise<Answer[]> {
+  const { stream } = (client as unknown as Pick<Client, 'connection'>).connection
+  const sent: Sent[] = []
+  // The client corks its stream for each query, which makes a system call for each.
   stream.cork()
-  return () => {
+  try {
+    for (const query of [{ sql: 'BEGIN', values: [] }, ...queries]) sent.push(send(client, query))
+    // The server would commit the other queries without one that the client could not even send.
+    sent.push(send(client, { sql: sent.some((step) => step.isUnsent) ? 'ROLLBACK' : 'COMMIT', values: [] }))
+  } finally {
     stream.uncork()
   }
+  return Promise.allSettled(sent.map(({ answer }) => answer))
 }
 
 type Sent = { answer: Promise<QueryResult<Row>>; isUnsent: boolean }
@@ -133,12 +138,6 @@ function toStorageError(cause: unknown): StorageError {
   if (undoneStates.has(state)) return new StorageError('undone', message, { cause })
   if (state.startsWith('23')) return new StorageError('constraint', message, { cause })
   return new StorageError(/^(22|42|54|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })
-}
-
-/** Whether the failure of a transaction is known to have undone it. A lock or a statement that took too long did, too. */
-export function isUndone(error: unknown): boolean {
-  if (!(error instanceof StorageError) || error.failure !== 'unavailable') return true
-  return error.cause instanceof pg.DatabaseError && tookTooLong.has(error.cause.code ?? '')
 }
 
 function isIdleTimeout(cause: unknown): boolean {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import pg from 'pg'
 import { ManualClock } from '../../../test/harness/manual-clock.ts'
-import type { Query } from './postgres-pool.ts'
+import type { Attempt, Query } from './postgres-pool.ts'
 import { SharedCommits } from './shared-commits.ts'
 import type { HeldWrite, Results } from './shared-commits.ts'
 import { StorageError } from './statement.ts'
 
-type Commit = { how: 'together' | 'alone'; sqls: string[]; answer: PromiseWithResolvers<Results> }
+type Commit = { how: 'together' | 'alone'; sqls: string[]; answer: PromiseWithResolvers<Attempt> }
 
 const fenceOf = (instance: string): Query => ({ sql: 'fence', values: [instance] })
 const write = (instance: string, sql: string): HeldWrite => [fenceOf(instance), { sql, values: [] }]
@@ -15,27 +14,34 @@ const write = (instance: string, sql: string): HeldWrite => [fenceOf(instance), 
 /** Commits that end when the test says so. Each result names its query. */
 function stage() {
   const commits: Commit[] = []
-  const begin = (how: Commit['how']) => (queries: readonly Query[]) => {
-    const answer = Promise.withResolvers<Results>()
+  const begin = (how: Commit['how'], queries: readonly Query[]) => {
+    const answer = Promise.withResolvers<Attempt>()
     commits.push({ how, sqls: queries.map(({ sql, values }) => [sql, ...values].join(' ')), answer })
     return answer.promise
   }
   const clock = new ManualClock()
-  const shared = new SharedCommits({ together: begin('together'), alone: begin('alone'), clock })
+  const shared = new SharedCommits({
+    together: (queries) => begin('together', queries),
+    alone: async (queries) => {
+      const made = await begin('alone', queries)
+      return made.results ?? Promise.reject(made.error)
+    },
+    clock,
+  })
   return { shared, commits, clock }
 }
 
-const resultsOf = ({ sqls }: Commit) => sqls.map((command) => ({ command })) as Results
 const named = (results: Results) => results.map(({ command }) => command)
 
 function finish(commit: Commit | undefined): void {
   assert.ok(commit)
-  commit.answer.resolve(resultsOf(commit))
+  commit.answer.resolve({ results: commit.sqls.map((command) => ({ command })) as Results })
 }
 
-function failure(kind: StorageError['failure'], code?: string): StorageError {
-  const cause = Object.assign(new pg.DatabaseError('refused', 0, 'error'), { code })
-  return new StorageError(kind, 'refused', { cause })
+/** The query at that place fails. */
+function fail(commit: Commit | undefined, isUndone: boolean, failedAt?: number): void {
+  const error = new StorageError('failed', 'refused')
+  commit?.answer.resolve({ error, isUndone, ...(failedAt !== undefined && { failedAt }) })
 }
 
 /** One write is under way, and two wait behind it. */
@@ -77,38 +83,59 @@ test('the right to one instance is checked once in a commit', async () => {
   ])
 })
 
-for (const [what, error] of [
-  ['a write is refused', failure('expectation')],
-  ['the server undid the commit', failure('undone', '40P01')],
-  ['a lock took too long', failure('unavailable', '55P03')],
-] as const) {
-  test(`when ${what}, each write of the commit is made alone`, async () => {
-    const { commits, others } = threeWrites()
-    finish(commits[0])
+test('a write that undoes a shared commit is made alone, and the others share a commit again', async () => {
+  const { shared, commits, first, others } = threeWrites()
+  const last = shared.write(write('c', 'four'))
+  finish(commits[0])
+  await first
+  await new Promise(setImmediate)
+  // fence a, two, fence b, three, fence c, four
+  fail(commits[1], true, 3)
+  await new Promise(setImmediate)
+  assert.deepEqual(
+    commits.slice(2).map(({ how, sqls }) => [how, ...sqls]),
+    [
+      ['alone', 'fence b', 'three'],
+      ['together', 'fence a', 'two', 'fence c', 'four'],
+    ],
+  )
+  fail(commits[2], true, 1)
+  finish(commits[3])
+  assert.deepEqual(
+    (await others).map(({ status }) => status),
+    ['fulfilled', 'rejected'],
+  )
+  assert.deepEqual(named(await last), ['fence c', 'four'])
+})
+
+test('after three failures each write of a commit is made alone', async () => {
+  const { shared, commits } = stage()
+  const writes = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((instance) => shared.write(write(instance, 'step'))))
+  finish(commits[0])
+  for (const index of [1, 3, 5]) {
     await new Promise(setImmediate)
-    commits[1]?.answer.reject(error)
+    assert.equal(commits[index]?.how, 'together')
+    // A process that stood still does not know which query failed.
+    fail(commits[index], true)
     await new Promise(setImmediate)
-    assert.deepEqual(
-      commits.slice(2).map(({ how, sqls }) => [how, ...sqls]),
-      [
-        ['alone', 'fence a', 'two'],
-        ['alone', 'fence b', 'three'],
-      ],
-    )
-    finish(commits[2])
-    commits[3]?.answer.reject(failure('constraint'))
-    assert.deepEqual(
-      (await others).map(({ status }) => status),
-      ['fulfilled', 'rejected'],
-    )
-  })
-}
+  }
+  assert.deepEqual(
+    commits.slice(6).map(({ how, sqls }) => [how, sqls[0]]),
+    [
+      ['alone', 'fence d'],
+      ['alone', 'fence e'],
+      ['alone', 'fence f'],
+    ],
+  )
+  for (const commit of commits) finish(commit)
+  await writes
+})
 
 test('when the outcome of a commit is unknown, no write of it is repeated', async () => {
   const { commits, others } = threeWrites()
   finish(commits[0])
   await new Promise(setImmediate)
-  commits[1]?.answer.reject(failure('unavailable'))
+  fail(commits[1], false)
   assert.deepEqual(
     (await others).map(({ status }) => status),
     ['rejected', 'rejected'],
@@ -125,6 +152,7 @@ test('a slow commit does not hold up the next one', async () => {
   finish(commits[1])
   await others
   const last = shared.write(write('c', 'four'))
+  await new Promise(setImmediate)
   assert.equal(commits[2]?.how, 'alone')
   finish(commits[0])
   finish(commits[2])

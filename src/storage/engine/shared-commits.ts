@@ -3,8 +3,7 @@
 
 import type { QueryResult } from 'pg'
 import type { Clock } from '../../lib/clock.ts'
-import { isUndone } from './postgres-pool.ts'
-import type { Query } from './postgres-pool.ts'
+import type { Attempt, Query } from './postgres-pool.ts'
 import type { Row } from './statement.ts'
 
 /** Its first query checks a hold. Equal checks run once in a commit, because the row stays locked until the end. */
@@ -13,18 +12,18 @@ export type Results = QueryResult<Row>[]
 type Waiting = { write: HeldWrite; answer: PromiseWithResolvers<Results> }
 
 type Deps = {
-  /** Commits all queries or none, and waits for no lock longer than `lockMs`. */
-  together: (queries: readonly Query[], lockMs: number) => Promise<Results>
+  /** Commits all queries or none. No query takes longer than some time. */
+  together: (queries: readonly Query[]) => Promise<Attempt>
   /** Commits one write, and repeats it if the server has undone it. */
   alone: (queries: readonly Query[]) => Promise<Results>
   clock: Pick<Clock, 'after'>
 }
 
 const mostTogether = 64
-/** A write that waits for a lock does not hold up later ones for longer. */
+/** A commit that takes longer does not hold up the next one. */
 const slowMs = 200
-/** Then the writes of a commit are repeated one by one, and only the one that needs the lock goes on waiting. */
-const lockMs = 1000
+/** If so many writes in turn have failed, the others are made alone, too. */
+const mostFailures = 3
 
 export class SharedCommits {
   readonly #deps: Deps
@@ -70,23 +69,40 @@ export class SharedCommits {
   }
 
   async #commit(batch: readonly Waiting[]): Promise<void> {
-    const { together, alone } = this.#deps
-    const [first, ...others] = batch
-    if (first && others.length > 0) {
-      try {
-        const { queries, placesOf } = merge(batch.map(({ write }) => write))
-        const results = await together(queries, lockMs)
-        for (const [index, { answer }] of batch.entries()) answer.resolve(pick(results, placesOf[index] ?? []))
+    const alone: Promise<void>[] = []
+    let rest = batch
+    while (rest.length > 1 && alone.length < mostFailures) {
+      const refused = await this.#commitTogether(rest)
+      if (!refused) {
+        await Promise.all(alone)
         return
-      } catch (error) {
-        // Whether it was committed is unknown. All other failures have undone everything.
-        if (!isUndone(error)) {
-          for (const { answer } of batch) answer.reject(error)
-          return
-        }
       }
+      alone.push(this.#commitAlone(refused))
+      rest = rest.filter((each) => each !== refused)
     }
-    await Promise.all(batch.map(({ write, answer }) => alone(write).then(answer.resolve, answer.reject)))
+    await Promise.all([...alone, ...rest.map((each) => this.#commitAlone(each))])
+  }
+
+  /** Returns a write that undid the commit; undefined when all have their answers. */
+  async #commitTogether(batch: readonly Waiting[]): Promise<Waiting | undefined> {
+    const { queries, placesOf } = merge(batch.map(({ write }) => write))
+    try {
+      const made = await this.#deps.together(queries)
+      if (made.results) {
+        for (const [index, { answer }] of batch.entries()) answer.resolve(pick(made.results, placesOf[index] ?? []))
+        return undefined
+      }
+      if (made.isUndone) return batch[placesOf.findIndex((places) => places.includes(made.failedAt ?? 0))] ?? batch[0]
+      throw made.error
+    } catch (error) {
+      // Whether they are stored is unknown.
+      for (const { answer } of batch) answer.reject(error)
+      return undefined
+    }
+  }
+
+  #commitAlone({ write, answer }: Waiting): Promise<void> {
+    return this.#deps.alone(write).then(answer.resolve, answer.reject)
   }
 }
 

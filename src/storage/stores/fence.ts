@@ -22,6 +22,14 @@ export function createFence(database: Database): Fence {
   return ({ epoch }) => ({ sql, parameters: [leaseName, epoch], expect: 1 })
 }
 
+/** For a write that takes long, or that takes the right itself away: it shares its commit with no other write. */
+export function unshared(fence: Fence): Fence {
+  return (hold) => {
+    const { sql, parameters } = fence(hold)
+    return { sql, parameters, expect: 1 }
+  }
+}
+
 /**
  * Rejects with a `NotHeldError` when the hold is stale. So a failed expectation is always one of the steps, and callers can tell
  * a refused instance from every other failure.

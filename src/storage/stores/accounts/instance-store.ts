@@ -11,7 +11,7 @@ import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
 import { assignmentInsert, assignmentRemoval, settingsChanged } from '../nodes/assignment-steps.ts'
 import { jobRemovals } from '../jobs/job-store.ts'
-import { createFence, writeHeld } from '../fence.ts'
+import { createFence, unshared, writeHeld } from '../fence.ts'
 import type { Fence, Step } from '../fence.ts'
 import { pendingLogoutInserts } from './pending-logout-store.ts'
 import type { PendingLogout } from './pending-logout-store.ts'
@@ -85,7 +85,10 @@ export class InstanceStore {
       .where('name', '=', name)
     const isEmpty = Object.keys(changes).length === 0
     const { linkedJid = null } = changes
-    await this.#writeRecord(
+    const isOwnChange = linkedJid === null && audits.length === 0
+    await writeHeld(
+      this.#database,
+      isOwnChange ? this.#fence : unshared(this.#fence),
       hold,
       ...(linkedJid === null ? [] : this.#dropHistoryOfOthers(name, linkedJid)),
       ...(isEmpty ? [] : [toStatement(update, 1)]),
@@ -97,7 +100,7 @@ export class InstanceStore {
 
   /** Rejects with a `NotHeldError` when the hold is stale: the caller repeats any other failure. */
   async #writeRecord(hold: Hold | NodeHold, ...steps: readonly Step[]): Promise<void> {
-    await writeHeld(this.#database, this.#fence, hold, ...steps)
+    await writeHeld(this.#database, unshared(this.#fence), hold, ...steps)
   }
 
   /** Another number is linked: the history of the number before must not be imported as its own. */
