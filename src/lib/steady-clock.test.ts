@@ -42,3 +42,18 @@ test('a clock that is corrected slowly is followed', async () => {
     assert.equal(steady.now(), clock.now())
   }
 })
+
+test('during a jump the time is in whole milliseconds, as databases store it', () => {
+  const clock = new ManualClock()
+  let jumpMs = 0
+  let passedMs = 0.3
+  const steady = new SteadyClock({
+    now: () => clock.now() + jumpMs,
+    monotonic: () => clock.monotonic() + passedMs,
+    after: clock.after.bind(clock),
+  })
+  const before = steady.now()
+  jumpMs = hour
+  passedMs = 1000.7
+  assert.equal(steady.now(), before + 1000)
+})

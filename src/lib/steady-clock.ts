@@ -24,7 +24,7 @@ export class SteadyClock implements Clock {
     const isAsExpected = Math.abs(time - expected) <= toleratedMs
     if (!isAsExpected) {
       this.#jumpedAt ??= at
-      if (at - this.#jumpedAt < trustedAfterMs) return expected
+      if (at - this.#jumpedAt < trustedAfterMs) return Math.round(expected)
     }
     this.#jumpedAt = undefined
     this.#beginning = time - at
