@@ -68,8 +68,9 @@ export class Breakers {
     )
   }
 
+  /** In whole milliseconds: it becomes part of times that are stored. */
   #leftOf({ restUntil }: FailingDestination): number {
-    return Math.max(0, (restUntil ?? 0) - this.#options.clock.monotonic())
+    return Math.max(0, Math.ceil((restUntil ?? 0) - this.#options.clock.monotonic()))
   }
 
   async #leaveRest(key: string, failing: FailingDestination, question: () => Promise<unknown>): Promise<void> {

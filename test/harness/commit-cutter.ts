@@ -5,8 +5,9 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-// The message that carries a statement: its kind, its length and the empty name of the statement.
-const beforeSql = 6
+// The message that carries a statement: its kind and its length, and the empty name of a statement with parameters.
+const [beforeSimple, beforeSql] = [5, 6]
+const simpleQuery = 'Q'.charCodeAt(0)
 
 export class CommitCutter {
   readonly #server: Server
@@ -85,7 +86,7 @@ export class CommitCutter {
     const at = this.holdAt === undefined ? -1 : bytes.indexOf(this.holdAt)
     if (at === -1) return bytes
     this.holdAt = undefined
-    return bytes.subarray(0, at - beforeSql)
+    return bytes.subarray(0, at - (bytes[at - beforeSimple] === simpleQuery ? beforeSimple : beforeSql))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,19 +3,26 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Hold } from '../../src/core/nodes/hold.ts'
+import { openDatabase } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
+import { CommitCutter } from '../harness/commit-cutter.ts'
 import { withoutPostgres } from '../harness/databases.ts'
+import { silentLog } from '../harness/logs.ts'
 import { sampleAudit, sampleInstanceColumns } from '../harness/samples.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { NodeStage } from './harness/node-stage.ts'
+
+function writeKey(keys: SessionKeyStore, hold: Hold): Promise<void> {
+  return keys.save(hold, hold.instance, [{ kind: 'session', id: 'key', value: new Uint8Array(1) }])
+}
 
 async function openStage(instances: readonly string[]) {
   const stage = await NodeStage.open('node')
   const keys = new SessionKeyStore(stage.database)
   const holds: Hold[] = []
   for (const instance of instances) holds.push(await stage.create(instance, 'node'))
-  const write = (hold: Hold) =>
-    keys.save(hold, hold.instance, [{ kind: 'session', id: 'key', value: new Uint8Array(1) }])
+  const write = (hold: Hold) => writeKey(keys, hold)
   const stored = async () =>
     (await stage.bystander.query('SELECT session_id FROM session_keys ORDER BY 1')).map(({ session_id: id }) => id)
   return { stage, holds, write, stored, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
@@ -75,5 +82,24 @@ describe('writes that share a commit', { skip: withoutPostgres }, () => {
     await stage.locker.release()
     await waiting
     assert.deepEqual(await opened.stored(), ['a'])
+  })
+
+  test('when the process stands still before a shared commit, each write is made again', async () => {
+    await using opened = await openStage(letters(3))
+    const { stage, holds, stored } = opened
+    assert.ok(stage.location.engine === 'postgres')
+    await using relay = await CommitCutter.to(stage.location.url)
+    const location = { engine: 'postgres', url: relay.url } as const
+    await using database = await openDatabase({ location, encryptionKeys: [], log: silentLog })
+    const keys = new SessionKeyStore(database)
+    await stage.locker.hold(`SELECT 1 FROM assignments WHERE instance = 'a' FOR UPDATE`)
+    const first = holds.slice(0, 1).map((hold) => writeKey(keys, hold))
+    await stage.bystander.blocked(1)
+    relay.holdAt = 'COMMIT'
+    const others = holds.slice(1).map((hold) => writeKey(keys, hold))
+    await waitUntil('the shared commit is held back', () => relay.holdAt === undefined)
+    await stage.locker.release()
+    await Promise.all([...first, ...others])
+    assert.deepEqual(await stored(), letters(3))
   })
 })

@@ -20,6 +20,8 @@ const forRequests = (connections = 10): PoolSize => ({ connections, deadlineMs: 
 const forVitals: PoolSize = { connections: 2, deadlineMs: 2000 }
 
 const mostAttempts = 3
+/** A write with more steps would hold up those that share its commit. */
+const mostSharedSteps = 20
 
 // Less than the time after which PostgreSQL looks for writes that wait for each other.
 const quickly = 'SET LOCAL lock_timeout = 300; SET LOCAL statement_timeout = 1000'
@@ -87,7 +89,8 @@ export class PostgresEngine implements Engine {
 
   #commit(queries: readonly Query[], isHeld: boolean): Promise<QueryResult<Row>[]> {
     const [fence, ...steps] = queries
-    return isHeld && fence && steps.length > 0 ? this.#shared.write([fence, ...steps]) : this.#runAgain(queries)
+    const isShared = isHeld && fence && steps.length > 0 && steps.length <= mostSharedSteps
+    return isShared ? this.#shared.write([fence, ...steps]) : this.#runAgain(queries)
   }
 
   /** The server undoes the transaction of a process that stood still, and one of two that wait for each other: it is repeated. */

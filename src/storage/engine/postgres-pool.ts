@@ -67,14 +67,20 @@ export async function attempt(pool: Pool, queries: readonly Query[]): Promise<At
   client.off('error', keepFirst)
   // A connection in an unknown state is closed, not used again.
   client.release(end?.status !== 'fulfilled')
-  if (isIdleTimeout(lost)) return { error: toStorageError(lost), isUndone: true }
   const failedAt = answers.findIndex(({ status }) => status === 'rejected')
+  if (isIdleTimeout(lost) || answers.some(isIdle)) return { error: idleError(lost, answers), isUndone: true }
   const failed = answers[failedAt]
+  const isEnd = failedAt === answers.length - 1
+  if (failed?.status === 'rejected') {
+    const error = toStorageError(failed.reason)
+    // The server answers ROLLBACK to the COMMIT of a transaction in which a query failed. It commits nothing behind its own error.
+    const isRefused = !isEnd && failed.reason instanceof pg.DatabaseError && error.failure !== 'unavailable'
+    return { error, failedAt: failedAt - 1, isUndone: isRefused || commandOf(end) === 'ROLLBACK' }
+  }
+  if (commandOf(end) !== 'COMMIT')
+    throw new StorageError('unavailable', `the commit was answered with ${commandOf(end)}`)
   // The first and the last are BEGIN and COMMIT.
-  if (failed?.status !== 'rejected') return { results: answers.slice(1, -1).flatMap(valueOf) }
-  // The server answers ROLLBACK to the COMMIT of a transaction in which a query failed.
-  const isRolledBack = end?.status === 'fulfilled' && end.value.command === 'ROLLBACK'
-  return { error: toStorageError(failed.reason), failedAt: failedAt - 1, isUndone: isRolledBack }
+  return { results: answers.slice(1, -1).flatMap(valueOf) }
 }
 
 /** Commits all queries, or undoes all and rejects with the first error. */
@@ -86,6 +92,7 @@ export async function transact(pool: Pool, queries: readonly Query[]): Promise<Q
 
 type Answer = PromiseSettledResult<QueryResult<Row>>
 
+const commandOf = (answer: Answer | undefined) => (answer?.status === 'fulfilled' ? answer.value.command : 'nothing')
 const valueOf = (answer: Answer) => (answer.status === 'fulfilled' ? [answer.value] : [])
 
 async function sendTogether(client: PoolClient, queries: readonly Query[]): Promise<Answer[]> {
@@ -138,6 +145,16 @@ function toStorageError(cause: unknown): StorageError {
   if (undoneStates.has(state)) return new StorageError('undone', message, { cause })
   if (state.startsWith('23')) return new StorageError('constraint', message, { cause })
   return new StorageError(/^(22|42|54|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })
+}
+
+/** The server ends the connection, and tells it to the query that waits at that moment, or to the client. */
+function isIdle(answer: Answer): boolean {
+  return answer.status === 'rejected' && isIdleTimeout(answer.reason)
+}
+
+function idleError(lost: unknown, answers: readonly Answer[]): StorageError {
+  const told = answers.find(isIdle)
+  return toStorageError(told?.status === 'rejected' ? told.reason : lost)
 }
 
 function isIdleTimeout(cause: unknown): boolean {

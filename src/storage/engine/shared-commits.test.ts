@@ -115,8 +115,7 @@ test('after three failures each write of a commit is made alone', async () => {
   for (const index of [1, 3, 5]) {
     await new Promise(setImmediate)
     assert.equal(commits[index]?.how, 'together')
-    // A process that stood still does not know which query failed.
-    fail(commits[index], true)
+    fail(commits[index], true, 0)
     await new Promise(setImmediate)
   }
   assert.deepEqual(
@@ -131,15 +130,53 @@ test('after three failures each write of a commit is made alone', async () => {
   await writes
 })
 
+test('all writes of a refused instance leave the commit', async () => {
+  const { shared, commits, first, others } = threeWrites()
+  const again = shared.write(write('b', 'four'))
+  finish(commits[0])
+  await first
+  await new Promise(setImmediate)
+  // fence a, two, fence b, three, four
+  fail(commits[1], true, 2)
+  await new Promise(setImmediate)
+  const made = commits.slice(2)
+  assert.deepEqual(
+    made.map(({ how, sqls }) => [how, ...sqls]),
+    [
+      ['alone', 'fence b', 'three'],
+      ['alone', 'fence b', 'four'],
+      ['alone', 'fence a', 'two'],
+    ],
+  )
+  for (const commit of made) finish(commit)
+  await Promise.all([others, again])
+})
+
+test('when it is unknown which query undid a commit, each write is made alone', async () => {
+  const { commits, first, others } = threeWrites()
+  finish(commits[0])
+  await first
+  await new Promise(setImmediate)
+  fail(commits[1], true)
+  await new Promise(setImmediate)
+  assert.deepEqual(
+    commits.slice(2).map(({ how }) => how),
+    ['alone', 'alone'],
+  )
+  for (const commit of commits) finish(commit)
+  await others
+})
+
 test('when the outcome of a commit is unknown, no write of it is repeated', async () => {
   const { commits, others } = threeWrites()
   finish(commits[0])
   await new Promise(setImmediate)
   fail(commits[1], false)
-  assert.deepEqual(
-    (await others).map(({ status }) => status),
-    ['rejected', 'rejected'],
+  // Not with the error of the write that failed.
+  const failures = (await others).map(
+    (answer) => answer.status === 'rejected' && (answer.reason as StorageError).failure,
   )
+  assert.deepEqual(failures, ['unavailable', 'unavailable'])
   assert.equal(commits.length, 2)
 })
 

@@ -5,6 +5,7 @@ import type { QueryResult } from 'pg'
 import type { Clock } from '../../lib/clock.ts'
 import type { Attempt, Query } from './postgres-pool.ts'
 import type { Row } from './statement.ts'
+import { StorageError } from './statement.ts'
 
 /** Its first query checks a hold. Equal checks run once in a commit, because the row stays locked until the end. */
 export type HeldWrite = readonly [fence: Query, ...steps: Query[]]
@@ -22,7 +23,7 @@ type Deps = {
 const mostTogether = 64
 /** A commit that takes longer does not hold up the next one. */
 const slowMs = 200
-/** If so many writes in turn have failed, the others are made alone, too. */
+/** After so many, the other writes are made alone, too. */
 const mostFailures = 3
 
 export class SharedCommits {
@@ -71,33 +72,32 @@ export class SharedCommits {
   async #commit(batch: readonly Waiting[]): Promise<void> {
     const alone: Promise<void>[] = []
     let rest = batch
-    while (rest.length > 1 && alone.length < mostFailures) {
+    for (let failures = 0; rest.length > 1 && failures < mostFailures; failures++) {
       const refused = await this.#commitTogether(rest)
-      if (!refused) {
-        await Promise.all(alone)
-        return
-      }
-      alone.push(this.#commitAlone(refused))
-      rest = rest.filter((each) => each !== refused)
+      alone.push(...rest.filter((each) => refused.has(each)).map((each) => this.#commitAlone(each)))
+      rest = refused.size === 0 ? [] : rest.filter((each) => !refused.has(each))
     }
     await Promise.all([...alone, ...rest.map((each) => this.#commitAlone(each))])
   }
 
-  /** Returns a write that undid the commit; undefined when all have their answers. */
-  async #commitTogether(batch: readonly Waiting[]): Promise<Waiting | undefined> {
-    const { queries, placesOf } = merge(batch.map(({ write }) => write))
+  /** Returns the writes that undid the commit; none when all have their answers. */
+  async #commitTogether(batch: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
     try {
+      const { queries, placesOf } = merge(batch.map(({ write }) => write))
       const made = await this.#deps.together(queries)
       if (made.results) {
         for (const [index, { answer }] of batch.entries()) answer.resolve(pick(made.results, placesOf[index] ?? []))
-        return undefined
+        return new Set()
       }
-      if (made.isUndone) return batch[placesOf.findIndex((places) => places.includes(made.failedAt ?? 0))] ?? batch[0]
-      throw made.error
-    } catch (error) {
-      // Whether they are stored is unknown.
-      for (const { answer } of batch) answer.reject(error)
-      return undefined
+      if (!made.isUndone) throw made.error
+      const { failedAt = -1 } = made
+      const refused = batch.filter((_, index) => placesOf[index]?.includes(failedAt))
+      return new Set(refused.length > 0 ? refused : batch)
+    } catch (cause) {
+      // Whether they are stored is unknown, and the error may be the one of another write.
+      const message = cause instanceof Error ? cause.message : String(cause)
+      for (const { answer } of batch) answer.reject(new StorageError('unavailable', message, { cause }))
+      return new Set()
     }
   }
 
