@@ -123,10 +123,10 @@ export class TickSetter {
     log.warn({ err: error, instance, message_id }, 'the status of a message could not be set at the helpdesk')
     const isLasting = error.failure === 'destination' || error.failure === 'transient'
     const ageMs = now - Math.max(...parts.map(({ reportedAt }) => reportedAt))
+    const isGivenUp = !isLasting || ageMs > giveUpMs
+    if (isGivenUp) await store.settle(instance, parts)
+    else await putOff(error.failure === 'destination' ? { destination } : { destination, conversationId }, tryAgainMs)
     counts.failed(instance, parts)
-    if (!isLasting || ageMs > giveUpMs) {
-      await store.settle(instance, parts)
-      counts.ended(instance, parts, 'ds_error')
-    } else await putOff(error.failure === 'destination' ? { destination } : { destination, conversationId }, tryAgainMs)
+    if (isGivenUp) counts.ended(instance, parts, 'ds_error')
   }
 }
