@@ -142,7 +142,9 @@ function temporaryBan(error: LibraryError, meaning: Meaning, clock: Pick<Clock, 
     code: 402,
     reason: why === undefined ? meaning.reason : writeReason('bannedForTimeBecause', { reason: why }),
   }
-  return Number.isFinite(seconds) && seconds > 0 ? { ...closing, until: clock.now() + Math.round(seconds * 1000) } : closing
+  return Number.isFinite(seconds) && seconds > 0
+    ? { ...closing, until: clock.now() + Math.round(seconds * 1000) }
+    : closing
 }
 
 function brokenClosing(error: LibraryError): Closing {
