@@ -18,7 +18,7 @@ async function started(othersGoOn: boolean) {
   owned.defer(() => closeServer(server))
   const clock = new ManualClock()
   const calls: string[] = []
-  const config = loadConfig({ DATABASE_URL: 'file:./unused.db', SERVICE_PORT: '0', SERVICE_HOST: '127.0.0.1' })
+  const config = loadConfig({ DATABASE_URL: 'file:./unused.db', PORT: '0', HOST: '127.0.0.1' })
   const app = new RunningApp({
     ...{ base: { config, clock, log: silentLog, build: { version: '1' } }, server, owned, onServing: () => undefined },
     storage: { ownership: { acquire: done, predecessorMayRun: false }, takeOverRows: done, audit: { append: done } },
