@@ -1,4 +1,4 @@
-// PostgreSQL through a small pool: the same operations, one transaction and one round trip each.
+// PostgreSQL through a small pool: the same operations, one round trip each. Writes of instances may share a transaction.
 
 import type { Pool, QueryResult } from 'pg'
 import { systemClock } from '../../lib/clock.ts'

@@ -47,7 +47,7 @@ export function createPool(url: string, { connections, deadlineMs }: PoolSize, l
 
 export type Query = { sql: string; values: Scalar[] }
 
-/** `failedAt` is the query that failed first. `isUndone`: nothing of the transaction is stored; otherwise that is unknown. */
+/** `failedAt` is the query that failed first. If `isUndone` is true, nothing is stored. If it is false, that is unknown. */
 export type Attempt =
   { results: QueryResult<Row>[] } | { results?: never; error: StorageError; failedAt?: number; isUndone: boolean }
 
@@ -67,8 +67,10 @@ export async function attempt(pool: Pool, queries: readonly Query[]): Promise<At
   client.off('error', keepFirst)
   // A connection in an unknown state is closed, not used again.
   client.release(end?.status !== 'fulfilled')
+  // The server tells the end of an idle transaction to the query that waits at that moment, or to the client.
+  const idle = [lost, ...answers.flatMap(reasonOf)].find(isIdleTimeout)
+  if (idle) return { error: toStorageError(idle), isUndone: true }
   const failedAt = answers.findIndex(({ status }) => status === 'rejected')
-  if (isIdleTimeout(lost) || answers.some(isIdle)) return { error: idleError(lost, answers), isUndone: true }
   const failed = answers[failedAt]
   const isEnd = failedAt === answers.length - 1
   if (failed?.status === 'rejected') {
@@ -93,6 +95,7 @@ export async function transact(pool: Pool, queries: readonly Query[]): Promise<Q
 type Answer = PromiseSettledResult<QueryResult<Row>>
 
 const commandOf = (answer: Answer | undefined) => (answer?.status === 'fulfilled' ? answer.value.command : 'nothing')
+const reasonOf = (answer: Answer): unknown[] => (answer.status === 'rejected' ? [answer.reason] : [])
 const valueOf = (answer: Answer) => (answer.status === 'fulfilled' ? [answer.value] : [])
 
 async function sendTogether(client: PoolClient, queries: readonly Query[]): Promise<Answer[]> {
@@ -145,16 +148,6 @@ function toStorageError(cause: unknown): StorageError {
   if (undoneStates.has(state)) return new StorageError('undone', message, { cause })
   if (state.startsWith('23')) return new StorageError('constraint', message, { cause })
   return new StorageError(/^(22|42|54|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })
-}
-
-/** The server ends the connection, and tells it to the query that waits at that moment, or to the client. */
-function isIdle(answer: Answer): boolean {
-  return answer.status === 'rejected' && isIdleTimeout(answer.reason)
-}
-
-function idleError(lost: unknown, answers: readonly Answer[]): StorageError {
-  const told = answers.find(isIdle)
-  return toStorageError(told?.status === 'rejected' ? told.reason : lost)
 }
 
 function isIdleTimeout(cause: unknown): boolean {

@@ -23,7 +23,7 @@ type Deps = {
 const mostTogether = 64
 /** A commit that takes longer does not hold up the next one. */
 const slowMs = 200
-/** After so many, the other writes are made alone, too. */
+/** After so many failures the other writes are made alone, too. */
 const mostFailures = 3
 
 export class SharedCommits {
