@@ -8,6 +8,7 @@ import { ShiftableClock } from '../sim/shiftable-clock.ts'
 import { SimWorld } from '../sim/sim-world.ts'
 import { calm } from '../sim/helpdesk/settings.ts'
 import { serveParent } from './child.ts'
+import { ownCpuMs } from './own-use.ts'
 
 type Target = 'person' | 'group'
 type Order = { numbers: string[]; target: Target; count: number }
@@ -44,6 +45,7 @@ function delay(numbers: readonly string[], ms: number): void {
 }
 
 const desk = {
+  cpuMs: ownCpuMs,
   facts: () => ({ url: network.url, rootKey: network.rootKey.toString('hex'), helpdesk: helpdesk.facts }),
   /** Credentials that log in without a pairing, in the library's own JSON. */
   link: (numbers: string[]) =>

@@ -4,8 +4,7 @@ import { calm } from '../sim/helpdesk/settings.ts'
 import { BufferJSON } from '../sim/network/library.ts'
 import { SimWorld } from '../sim/sim-world.ts'
 import { serveParent } from './child.ts'
-import { writeAll } from './outbound-load.ts'
-import type { Writing } from './outbound-load.ts'
+import { ownCpuMs } from './own-use.ts'
 
 const { network, helpdesk } = await SimWorld.start({
   seed: 'bench outbound',
@@ -18,6 +17,7 @@ for (const member of members) member.confirmsDelivery = false
 const accounts = new Map<string, ReturnType<typeof network.account>>()
 
 const desk = {
+  cpuMs: ownCpuMs,
   facts: () => ({ url: network.url, rootKey: network.rootKey.toString('hex'), helpdesk: helpdesk.facts }),
   /** Credentials that log in without a pairing, in the library's own JSON, and whom each account writes to. */
   link: (numbers: string[]) =>
@@ -35,7 +35,6 @@ const desk = {
     numbers
       .flatMap((number) => accounts.get(number)?.companions ?? [])
       .filter(({ live, connection }) => live && connection).length,
-  write: (writing: Writing) => writeAll(writing),
   /** Messages that reached a person, counted once per person. */
   received: () => members.reduce((sum, { messages }) => sum + messages.length, 0),
   problems: () => {

@@ -11,6 +11,7 @@ const tickMs = 10
 
 export class BenchPostgres implements AsyncDisposable {
   readonly #server: PostgresServer
+  #pid: number | undefined
 
   private constructor(server: PostgresServer) {
     this.#server = server
@@ -45,11 +46,17 @@ export class BenchPostgres implements AsyncDisposable {
 
   /** The CPU of all its processes so far. Linux only. */
   async cpuMs(): Promise<number> {
+    // Asked for once: a connection costs as much as many small statements.
+    const first = (this.#pid ??= await this.#findPid())
+    const processes = globSync('/proc/[0-9]*/stat').flatMap(readProcess)
+    const own = processes.filter(({ pid, parent }) => pid === first || parent === first)
+    return own.reduce((sum, { ticks }) => sum + ticks, 0) * tickMs
+  }
+
+  async #findPid(): Promise<number> {
     const [row] = await ask<{ data_directory: string }>(this.#server.url, 'SHOW data_directory')
     const [first] = readFileSync(join(row?.data_directory ?? '', 'postmaster.pid'), 'utf8').split('\n')
-    const processes = globSync('/proc/[0-9]*/stat').flatMap(readProcess)
-    const own = processes.filter(({ pid, parent }) => pid === Number(first) || parent === Number(first))
-    return own.reduce((sum, { ticks }) => sum + ticks, 0) * tickMs
+    return Number(first)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

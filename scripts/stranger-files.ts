@@ -43,8 +43,8 @@ const through: Files = {
   service: [
     ...['audit', 'check-cures', 'check-helpdesk', 'check-network', 'destinations', 'first-mistakes'],
     ...['health-details', 'hostile-requests', 'http', 'lost-callbacks', 'numbers', 'odd-texts'],
-    ...['operations', 'overload', 'pages', 'refused-callbacks', 'round-trip', 'setup', 'setup-errors'],
-    ...['setup-rules', 'setup-watch', 'sweeps', 'usage', 'wrong-clock'],
+    ...['operations', 'overload', 'pages', 'refused-callbacks', 'round-trip', 'schemas', 'setup'],
+    ...['setup-errors', 'setup-rules', 'setup-watch', 'sweeps', 'usage', 'wrong-clock'],
   ],
   session: ['audit-actor', 'cookie-authority', 'sign-in'],
   sync: [
@@ -67,8 +67,8 @@ const notThrough: Readonly<Record<string, Files>> = {
     lifecycle: ['process'],
     outbound: ['frozen', 'kill-during-sends', 'order-after-kill', 'shown-after-death'],
     service: [
-      ...['kill-during-writes', 'large-bodies', 'launcher', 'long-texts', 'npm-start', 'process', 'process-one'],
-      ...['slow-connections', 'start-errors'],
+      ...['compile-cache', 'kill-during-writes', 'large-bodies', 'launcher', 'long-texts', 'npm-start', 'process'],
+      ...['process-one', 'slow-connections', 'start-errors'],
     ],
     sync: ['labels-kill', 'ticks-kill'],
   },
@@ -83,6 +83,7 @@ const notThrough: Readonly<Record<string, Files>> = {
   },
   'they are about the start or the stop of the only process': {
     lifecycle: ['backend', 'stop'],
+    instances: ['early-command'],
     service: ['start', 'upgrade'],
   },
   'they look at the database of the only process or break it, mostly as a SQLite file': {

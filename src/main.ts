@@ -1,5 +1,6 @@
 // The process: reads the configuration, runs the application, and ends with a signal or a reason to give up.
 
+import { flushCompileCache } from 'node:module'
 import { createApp } from './app/app.ts'
 import { settingsOfCell } from './config/cell-settings.ts'
 import { describeConfig, loadConfig, unknownVariables } from './config/config.ts'
@@ -34,7 +35,12 @@ async function main(): Promise<void> {
   })
   if (app === undefined) return
   // The start may wait for long, for example for its port. The lease can be lost meanwhile.
-  const reason = await Promise.race([stopped, app.ended, app.start().then(() => app.ended)])
+  const served = app.start().then(() => {
+    // Node writes what it has compiled when it ends in order. A process that is killed would keep nothing.
+    flushCompileCache()
+    return app.ended
+  })
+  const reason = await Promise.race([stopped, app.ended, served])
   if (reason instanceof Error) throw reason
   await app.stop()
 }

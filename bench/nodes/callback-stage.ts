@@ -5,13 +5,18 @@ import type { Child } from '../child.ts'
 import { figuresOf, serviceEnvironment, until } from '../flow.ts'
 import type { Figures } from '../flow.ts'
 import { parseCredentials } from '../instances-seed.ts'
+import type { CallbackDesk } from '../outbound-callbacks.ts'
 import type { SimDesk } from '../outbound-sim.ts'
 import type { BenchPostgres } from '../postgres.ts'
 import { NodeSet } from './node-set.ts'
 
-type Options = {
-  postgres: BenchPostgres
+type Sides = {
   sim: Child<SimDesk>
+  callbacks: Child<CallbackDesk>
+}
+
+type Options = Sides & {
+  postgres: BenchPostgres
   size: number
   instances: number
   /** The numbers of the accounts begin with it. */
@@ -26,17 +31,17 @@ export class CallbackStage implements AsyncDisposable {
   readonly set: NodeSet
   /** What all nodes together use while nothing happens, of a core. Beats and timers are no cost of a message. */
   #idleUse = 0
-  readonly #sim: Child<SimDesk>
+  readonly #sides: Sides
   readonly #chats: readonly string[]
 
-  private constructor(set: NodeSet, sim: Child<SimDesk>, chats: readonly string[]) {
+  private constructor(set: NodeSet, sides: Sides, chats: readonly string[]) {
     this.set = set
-    this.#sim = sim
+    this.#sides = sides
     this.#chats = chats
   }
 
   /** Resolves when all accounts are online. */
-  static async open({ postgres, sim, size, instances, prefix }: Options): Promise<CallbackStage> {
+  static async open({ postgres, sim, callbacks, size, instances, prefix }: Options): Promise<CallbackStage> {
     const numbers = Array.from({ length: instances }, (_, index) => `${prefix}${String(index).padStart(7, '0')}`)
     const linked = await sim.ask('link', numbers)
     const databaseUrl = await postgres.newDatabase()
@@ -48,7 +53,7 @@ export class CallbackStage implements AsyncDisposable {
     stack.move()
     return new CallbackStage(
       set,
-      sim,
+      { sim, callbacks },
       linked.map(({ person }) => person),
     )
   }
@@ -67,23 +72,24 @@ export class CallbackStage implements AsyncDisposable {
 
   /** Agents write about so many messages. The callbacks of each instance go to the addresses of its list in turn. */
   async write(urls: readonly (readonly string[])[], messages: number): Promise<Figures> {
+    const { sim, callbacks } = this.#sides
     const chats = this.#chats
     const each = Math.ceil(messages / chats.length)
     const count = each * chats.length
-    const { helpdesk } = await this.#sim.ask('facts')
+    const { helpdesk } = await sim.ask('facts')
     const place = { accountId: helpdesk.account_id, inboxId: helpdesk.inbox_id }
-    const [before, receivedBefore] = [await this.set.cpuMs(), await this.#sim.ask('received')]
+    const [before, receivedBefore] = [await this.set.cpuMs(), await sim.ask('received')]
     const started = performance.now()
-    const times = await this.#sim.ask('write', { chats: [...chats], urls, each, ...place })
+    const times = await callbacks.ask('write', { chats: [...chats], urls, each, ...place })
     const wallMs = performance.now() - started
-    await until('all messages have arrived', async () => (await this.#sim.ask('received')) - receivedBefore >= count)
+    await until('all messages have arrived', async () => (await sim.ask('received')) - receivedBefore >= count)
     const idleCpuMs = this.#idleUse * (performance.now() - started)
     return figuresOf({ cpuMs: (await this.set.cpuMs()) - before - idleCpuMs, wallMs, count, times })
   }
 
   /** What the network was asked for and does not know. */
   async check(): Promise<void> {
-    const problems = await this.#sim.ask('problems')
+    const problems = await this.#sides.sim.ask('problems')
     if (problems.length > 0) throw new Error(problems.join('\n'))
   }
 

@@ -3,6 +3,7 @@
 import { inTurn, medianRatio, medians, round } from '../benchmark.ts'
 import type { BenchmarkResult } from '../benchmark.ts'
 import { Child } from '../child.ts'
+import type { CallbackDesk } from '../outbound-callbacks.ts'
 import type { SimDesk } from '../outbound-sim.ts'
 import { BenchPostgres } from '../postgres.ts'
 import { CallbackStage } from './callback-stage.ts'
@@ -14,7 +15,8 @@ const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12)
 export async function run(): Promise<BenchmarkResult> {
   await using postgres = await BenchPostgres.start()
   await using sim = new Child<SimDesk>('./outbound-sim.ts')
-  await using stage = await CallbackStage.open({ postgres, sim, size: 2, instances, prefix: '551190' })
+  await using callbacks = new Child<CallbackDesk>('./outbound-callbacks.ts')
+  await using stage = await CallbackStage.open({ postgres, sim, callbacks, size: 2, instances, prefix: '551190' })
   const ways = {
     owner: async () => stage.write(await urlsOf(stage, true), messages),
     stranger: async () => stage.write(await urlsOf(stage, false), messages),

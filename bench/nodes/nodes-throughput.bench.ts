@@ -6,6 +6,7 @@ import { inTurn, medianRatio, medians, round } from '../benchmark.ts'
 import type { BenchmarkResult } from '../benchmark.ts'
 import { Child } from '../child.ts'
 import type { Figures } from '../flow.ts'
+import type { CallbackDesk } from '../outbound-callbacks.ts'
 import type { SimDesk } from '../outbound-sim.ts'
 import { BenchPostgres } from '../postgres.ts'
 import { CallbackStage } from './callback-stage.ts'
@@ -22,9 +23,11 @@ const coresForWall = 6
 export async function run(): Promise<BenchmarkResult> {
   await using postgres = await BenchPostgres.start()
   await using sim = new Child<SimDesk>('./outbound-sim.ts')
-  await using one = await CallbackStage.open({ postgres, sim, size: 1, instances, prefix: '551190' })
+  await using callbacks = new Child<CallbackDesk>('./outbound-callbacks.ts')
+  const sides = { postgres, sim, callbacks }
+  await using one = await CallbackStage.open({ ...sides, size: 1, instances, prefix: '551190' })
   const all = instances * size
-  await using several = await CallbackStage.open({ postgres, sim, size, instances: all, prefix: '551170' })
+  await using several = await CallbackStage.open({ ...sides, size, instances: all, prefix: '551170' })
   const ways = {
     one: () => block(one, instances, messages),
     several: () => block(several, all, messages * size),

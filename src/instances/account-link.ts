@@ -82,8 +82,12 @@ export class AccountLink {
     })
   }
 
-  /** Goes on with what the last process left: a pairing that was scanned, a stored session, or nothing. */
+  /**
+   * Goes on with what the last process left: a pairing that was scanned, a stored session, or nothing. What this process has
+   * opened already stays as it is: a second connection of the session would end the first.
+   */
   async boot(pauseMs: number): Promise<void> {
+    if (this.connection.isOpen || this.pairing.isOpen) return
     const { account, network, clock } = this.#deps
     const { name: instance, pairingSessionId: staged } = account.row
     const jid = staged === null ? null : await network.storedJid({ sessionId: staged, instance })

@@ -80,6 +80,27 @@ test('an instance that a request creates is opened by that request', async () =>
   assert.equal(bed.holdings.standingOf('shop').standing, 'held')
 })
 
+test('a command to an instance that a request creates waits for no boot', async () => {
+  const bed = HoldingsBed.begun()
+  const expected = bed.holdings.expect('shop')
+  await bed.take('shop', 1)
+  expected[Symbol.dispose]()
+  assert.equal(await bed.registry.get('shop').restart(), true)
+  await bed.settle(100)
+  assert.equal(bed.isOnline('shop'), true)
+})
+
+test('a restart before the start is over opens one connection', async () => {
+  const bed = new HoldingsBed()
+  await bed.take('shop', 1)
+  const restarted = bed.registry.get('shop').restart()
+  await bed.settle(100)
+  bed.holdings.begin()
+  assert.equal(await restarted, true)
+  await bed.settle(1000)
+  assert.equal(bed.network.opened.filter(({ isOpen }) => isOpen).length, 1)
+})
+
 test('of many that are taken, each connects within its part of the time: first those whose messages wait', async () => {
   const bed = HoldingsBed.begun()
   bed.waiting = ['b0', 'b1']

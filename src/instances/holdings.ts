@@ -158,7 +158,10 @@ export class Holdings implements Holder {
     if (!row || lost.aborted || this.#over.signal.aborted) return
     const account = await registry.open(row)
     this.#served.set(instance, hold)
-    if (this.#created.has(instance)) return
+    if (this.#created.has(instance)) {
+      account.forgoBoot()
+      return
+    }
     if (this.#hasBegun) this.#takesOverUntil = clock.monotonic() + takeOverMs
     const pauseMs = this.#pauseBefore(instance)
     this.#begun.promise

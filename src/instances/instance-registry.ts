@@ -1,10 +1,12 @@
 // The accounts that this process holds, by name. The roster answers for all instances of the service.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../core/errors.ts'
 import type { InstanceName } from '../core/ids.ts'
 import { isActive } from '../core/instance.ts'
 import type { HoldOf, NodeHold } from '../core/nodes/hold.ts'
 import type { PerInstance } from '../core/per-instance.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 import { getOrCreate } from '../lib/keyed.ts'
 import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { keepSessionsMs } from './kept-sessions.ts'
@@ -14,8 +16,10 @@ import type { PendingLogouts } from './pending-logouts.ts'
 
 // Spreads the first connects of a start, so that the network does not see one burst.
 const bootSpreadMs = 20
-// How many instances are taken side by side at a start.
-const takesAtOnce = 16
+/** How many accounts begin to connect in one turn of the event loop. */
+const bootsPerTurn = 20
+// How many instances are taken side by side at a start. They share their reads.
+const takesAtOnce = 100
 
 type Deps = Omit<AccountDeps, 'hold' | 'onChange' | 'pendingLogouts'> & {
   pendingLogouts: PendingLogouts
@@ -38,9 +42,9 @@ export class InstanceRegistry {
     this.#deps = deps
   }
 
-  /** Knows every stored instance afterwards; nothing is connected yet. */
+  /** Knows every stored instance afterwards; nothing is connected yet. Commands to their accounts wait for boot(). */
   async load(): Promise<void> {
-    for (const row of await this.#deps.instances.list()) this.#add(row)
+    for (const row of await this.#deps.instances.list()) this.#add(row).awaitBoot()
   }
 
   /** Every part takes every instance that was loaded. */
@@ -60,14 +64,20 @@ export class InstanceRegistry {
     return account
   }
 
-  /** Every part takes an instance that another process may have held before. Nothing of it is connected yet. */
+  /**
+   * Every part takes an instance that another process may have held before. Nothing of it is connected yet, and commands to its
+   * account wait for its boot.
+   */
   async open(row: InstanceRow): Promise<LinkedAccount> {
     const account = this.#add(row)
+    account.awaitBoot()
     try {
       await this.#deps.parts.take?.(row.name)
       return account
     } catch (error) {
       this.#accounts.delete(row.name)
+      // Commands that wait for its boot are refused.
+      await account[Symbol.asyncDispose]().catch(ignoreRejection)
       throw error
     }
   }
@@ -88,13 +98,19 @@ export class InstanceRegistry {
     await this.#deps.pendingLogouts.start()
   }
 
-  /** Boots all accounts side by side; the gate limits how many connect at once. */
-  boot(): void {
+  /**
+   * Boots all accounts side by side; the gate limits how many connect at once. They begin in turns of the event loop, so that
+   * requests are answered meanwhile.
+   */
+  async boot(): Promise<void> {
     const { random, log } = this.#deps
     const spread = this.#accounts.size * bootSpreadMs
-    for (const account of this.#accounts.values()) {
+    for (const [index, [name, account]] of [...this.#accounts].entries()) {
+      if (index > 0 && index % bootsPerTurn === 0) await nextTurn()
+      // Deleted meanwhile.
+      if (this.#accounts.get(name) !== account) continue
       account.boot(Math.round(random() * spread)).catch((err: unknown) => {
-        log.error({ err, instance: account.record.name }, 'an instance could not be taken up')
+        log.error({ err, instance: name }, 'an instance could not be taken up')
       })
     }
   }

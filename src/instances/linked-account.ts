@@ -1,7 +1,7 @@
 // One linked account: its record, its link with the network, and the commands on it.
 //
 // States and what moves between them are the table in core/instance.ts. Commands run one after the other; signals of the
-// network are applied at once.
+// network are applied at once. After a start the commands wait for the boot, which opens the stored session.
 
 import type { AuditRecord, Caller } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
@@ -10,6 +10,8 @@ import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle/lifecycle.ts'
 import type { NetworkSession, PairingCode } from '../core/network.ts'
 import type { Hold } from '../core/nodes/hold.ts'
+import { orAbort } from '../lib/abort.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 import { Lane } from '../lib/queues/lane.ts'
 import { retryUntil } from '../lib/retry.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
@@ -41,6 +43,9 @@ export class LinkedAccount {
   readonly #link: AccountLink
   readonly #commands = new Lane()
   readonly #closed = new AbortController()
+  readonly #bootAsked = Promise.withResolvers<number | null>()
+  /** The boot that the commands wait for. */
+  #booting: Promise<void> | undefined
 
   constructor(deps: AccountDeps, record: InstanceRow) {
     this.#deps = deps
@@ -105,9 +110,27 @@ export class LinkedAccount {
     void this.#commands.run(() => retryUntil({ clock, signal: this.#closed.signal, pauses, onFailure }, work))
   }
 
-  /** Goes on with the session or the pairing of the last process. */
+  /** The commands that follow wait for the boot: a command that comes first would open a connection beside that of the boot. */
+  awaitBoot(): void {
+    this.#booting = this.#commands.run(async () => {
+      const pauseMs = await orAbort(this.#bootAsked.promise, this.#closed.signal)
+      if (pauseMs !== null) await this.#link.boot(pauseMs)
+    })
+    // The caller of boot() hears of a failure. An account that is closed before needs no boot.
+    this.#booting.catch(ignoreRejection)
+  }
+
+  /** The request that created the instance opens it, so the commands wait for no boot. */
+  forgoBoot(): void {
+    this.#bootAsked.resolve(null)
+    this.#booting = undefined
+  }
+
+  /** Goes on with the session or the pairing of the last process, unless a session or a pairing is open. */
   boot(pauseMs: number): Promise<void> {
-    return this.#inTurn(() => this.#link.boot(pauseMs))
+    if (!this.#booting) return this.#inTurn(() => this.#link.boot(pauseMs))
+    this.#bootAsked.resolve(pauseMs)
+    return this.#booting
   }
 
   /** Goes on after a removal that failed, as soon as storage answers: the stored record may be missing. */
@@ -148,16 +171,15 @@ export class LinkedAccount {
 
   /** Opens a new pairing in the states that allow one; does nothing in the others. */
   requestPairing(): Promise<void> {
-    return this.#inTurn(async () => {
-      const { state } = this
-      if (state === 'logged_out' || state === 'qr_pending' || state === 'disconnected') await this.#link.pairing.open()
-    })
+    return this.#inTurn(() => this.#pair())
   }
 
   /** What POST with an existing name asks for: connect when that can work, else pair. */
-  async requestReady(): Promise<void> {
-    if (this.state === 'disconnected' && this.#link.connection.isOpen) this.#link.tryNow()
-    else await this.requestPairing()
+  requestReady(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.state === 'disconnected' && this.#link.connection.isOpen) this.#link.tryNow()
+      else await this.#pair()
+    })
   }
 
   /** True when there was something to restart. */
@@ -202,6 +224,11 @@ export class LinkedAccount {
     await this.#commands.idle()
     await this.#link.close()
     await this.#account[Symbol.asyncDispose]()
+  }
+
+  async #pair(): Promise<void> {
+    const { state } = this
+    if (state === 'logged_out' || state === 'qr_pending' || state === 'disconnected') await this.#link.pairing.open()
   }
 
   #isClosed(): boolean {

@@ -66,6 +66,14 @@ test('agents of another inbox cannot ask for a code', async () => {
   assert.deepEqual([account.asked, asked], [0, []])
 })
 
+test('the notices end while a request for a code waits for the boot of its account', async () => {
+  const { notices, account } = stage()
+  account.requestPairing = () => Promise.withResolvers<undefined>().promise.then()
+  notices.showCode('a', 'here')
+  await new Promise((resolve) => setImmediate(resolve))
+  await notices[Symbol.asyncDispose]()
+})
+
 test('the code of an instance that is not here is asked of its owner, and the owner asks no other node', async () => {
   const { notices, account, asked, clock } = stage()
   await notices.onOperationsMessage('b', 'hello', 'here')

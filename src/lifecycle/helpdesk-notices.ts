@@ -10,6 +10,7 @@ import type { InstanceState } from '../core/instance.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import { translateReason } from '../core/reasons/reason.ts'
 import type { Locale } from '../core/reasons/sentences.ts'
+import { orAbort } from '../lib/abort.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
@@ -126,7 +127,8 @@ export class HelpdeskNotices implements PerInstance {
     const { find, inboxOf } = this.#deps
     const account = find(instance)
     if (!account || (await inboxOf(instance))?.key !== destinationKey) return
-    await account.requestPairing()
+    // The pairing waits for the boot of the account, and a start that fails boots no account.
+    await orAbort(account.requestPairing(), this.#stop.signal)
     if (account.state !== 'qr_pending') this.#tell(instance, this.#textsOf(instance).noCode)
   }
 

@@ -94,6 +94,8 @@ export class WhatsappNetwork implements Network {
   readonly #endpoint: Endpoint
   readonly #faultIsolation: Disposable
   readonly #accounts = new Map<string, Account>()
+  /** The accounts among them that had a write refused. */
+  readonly #fenced = new Set<Account>()
   #isOver = false
   readonly #nextId: () => RowId
   readonly #egress: Egress
@@ -246,8 +248,7 @@ export class WhatsappNetwork implements Network {
    * one. Accounts with other holds go on.
    */
   #refuseLost(hold: NodeHold, instance: InstanceName): void {
-    const isLost = this.#accounts.values().some(({ isFenced, keys }) => isFenced && isSame(keys.hold, hold))
-    if (isLost) throw new NotHeldError(instance)
+    if (this.#fenced.values().some(({ keys }) => isSame(keys.hold, hold))) throw new NotHeldError(instance)
   }
 
   /** The instance of a session that is leaving may be deleted, or another process may hold it. */
@@ -266,15 +267,22 @@ export class WhatsappNetwork implements Network {
     if (known && isSame(known.keys.hold, hold) && !known.keys.isClosed) return known
     const { keys, clock, log, keyLimits } = this.#deps
     const limits = keyLimits && { limits: keyLimits }
-    const account = new Account({ keys, sessionId, hold, clock, log, ...limits })
+    const account = new Account({ keys, sessionId, hold, clock, log, onFenced: this.#onFenced.bind(this), ...limits })
     this.#accounts.set(sessionId, account)
+    if (known) this.#fenced.delete(known)
     await known?.[Symbol.asyncDispose]()
     return account
+  }
+
+  /** An account that was replaced or dropped may hear of its last write later. */
+  #onFenced(account: Account): void {
+    if (this.#accounts.get(account.sessionId) === account) this.#fenced.add(account)
   }
 
   async #drop(sessionId: string): Promise<void> {
     const account = this.#accounts.get(sessionId)
     this.#accounts.delete(sessionId)
+    if (account) this.#fenced.delete(account)
     await account?.[Symbol.asyncDispose]()
   }
 }

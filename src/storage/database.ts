@@ -49,6 +49,7 @@ const databaseClocks: Record<EngineName, RawBuilder<number>> = {
 const collations: Record<EngineName, string> = { sqlite: 'BINARY', postgres: 'C' }
 
 type Step = Compilable | Statement
+type Returning<Output> = readonly [...Step[], Compilable<Output> | Statement]
 
 export class Database {
   readonly engine: EngineName
@@ -88,9 +89,15 @@ export class Database {
   }
 
   /** Like write, with the rows of the last step, which has a RETURNING. */
-  async writeReturning<Output>(...steps: readonly [...Step[], Compilable<Output> | Statement]): Promise<Output[]> {
+  async writeReturning<Output>(...steps: Returning<Output>): Promise<Output[]> {
+    const { rows } = await this.writeCounting(...steps)
+    return rows
+  }
+
+  /** Like writeReturning, with how many rows each step touched. */
+  async writeCounting<Output>(...steps: Returning<Output>): Promise<{ touched: number[]; rows: Output[] }> {
     const results = await this.#engine.write(steps.map(compiled))
-    return (results.at(-1)?.rows ?? []) as Output[]
+    return { touched: results.map(({ changes }) => changes), rows: (results.at(-1)?.rows ?? []) as Output[] }
   }
 
   /** Resolves when the database answers (SQLite: gives us its write lock), or rejects after `ms`. */

@@ -11,7 +11,7 @@ import { runTool, without } from './harness/tools.ts'
 
 const text = readFileSync('deploy/systemd/causeway.service', 'utf8')
 const values = (name: string) => [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
-const variables = Object.fromEntries(
+const { NODE_COMPILE_CACHE: compiled, ...variables } = Object.fromEntries(
   values('Environment').map((each) => each.split(/=(.*)/s).slice(0, 2) as [string, string]),
 )
 
@@ -24,6 +24,11 @@ describe('causeway.service', () => {
   test('stores the database in its state directory', () => {
     const [state = ''] = values('StateDirectory')
     assert.equal(variables['DATABASE_URL'], `file:/var/lib/${state}/service.db`)
+  })
+
+  test('keeps what Node has compiled in its cache directory', () => {
+    const [cache = ''] = values('CacheDirectory')
+    assert.equal(compiled, `/var/cache/${cache}`)
   })
 
   test('starts a file that exists, without npm in between', () => {

@@ -132,12 +132,14 @@ test('a callback that has waited here for long is stored without asking the owne
 })
 
 test('callbacks that wait at the owner do not keep a node from asking how the owner is', async () => {
-  await using node = await TestNode.start({ id: 'node-1', clock: systemClock })
+  await using node = await TestNode.start({ id: 'node-1' })
   const answer = '{"beatAgeMs":9000,"watchedMs":0}'
+  let isCut = false
   await using owner = await RawServer.start((socket) =>
     socket.on('data', (chunk) => {
       const isQuestion = chunk.toString('latin1').startsWith('POST /internal/renewed')
       if (isQuestion) socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`)
+      else if (isCut) socket.destroy()
     }),
   )
   const peer = { id: 'owner-1', address: owner.url.replace(/\/$/, '') }
@@ -145,6 +147,8 @@ test('callbacks that wait at the owner do not keep a node from asking how the ow
   const posts = Array.from({ length: 40 }, () => post(node.url))
   await waitUntil('callbacks take every connection', () => owner.connections === 16)
   assert.deepEqual(await node.peers.renewed(peer, 800), { beatAgeMs: 9000, watchedMs: 0 })
+  isCut = true
+  for (const socket of owner.sockets) socket.destroy()
   await Promise.all(posts)
   assert.equal(node.stored.length, posts.length)
 })

@@ -59,6 +59,29 @@ test("a person and the own phone decrypt the client's messages, by phone number 
   assert.equal(bob.undecryptable.length, 0)
 })
 
+test('a person has a message before the client can read its acknowledgement, and confirms it after that', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ANA)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  const had = Promise.withResolvers<number>()
+  const confirmed = Promise.withResolvers<boolean>()
+  let isAcknowledged = false
+  network.log.subscribe(({ direction, tag, attrs }) => {
+    if (direction !== 'out') return
+    if (tag === 'receipt') confirmed.resolve(isAcknowledged)
+    if (tag !== 'ack' || attrs.class !== 'message') return
+    isAcknowledged = true
+    // The client reads in a later callback of the event loop. This one is still part of the present callback.
+    process.nextTick(() => {
+      had.resolve(bob.messages.length)
+    })
+  })
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'hello' })
+  assert.equal(await had.promise, 1)
+  assert.equal(await confirmed.promise, true)
+})
+
 test('a conversation passes many ratchet steps in both directions', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ANA)

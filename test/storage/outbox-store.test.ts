@@ -112,14 +112,31 @@ for (const engine of engines) {
       const { outbox } = stage
       const holds = { sql: 'SELECT 1', parameters: [] }
       const fails = { sql: 'SELECT 1 WHERE 1 = 0', parameters: [] }
-      assert.equal(await outbox.enqueueIf([fails], sampleRow('a'), callback(70)), 'stale')
+      const storeIf = async (condition: typeof holds, ...message: Parameters<typeof outbox.enqueue>) =>
+        (await outbox.enqueueIf({ conditions: [condition] }, ...message)).stored
+      assert.equal(await storeIf(fails, sampleRow('a'), callback(70)), 'stale')
       assert.equal(await outbox.find('a'), undefined)
       assert.equal(await outbox.settledBy(callback(70)), undefined)
-      assert.equal(await outbox.enqueueIf([holds], sampleRow('a'), callback(70)), 'accepted')
-      assert.equal(await outbox.enqueueIf([fails], sampleRow('b'), callback(70)), 'duplicate')
+      assert.equal(await storeIf(holds, sampleRow('a'), callback(70)), 'accepted')
+      assert.equal(await storeIf(fails, sampleRow('b'), callback(70)), 'duplicate')
       stage.lease.epoch += 1
-      await assert.rejects(outbox.enqueueIf([holds], sampleRow('c'), callback(71)), NotHeldError)
+      await assert.rejects(storeIf(holds, sampleRow('c'), callback(71)), NotHeldError)
       await assert.rejects(outbox.enqueue(sampleRow('c'), callback(71)), NotHeldError)
+    })
+
+    test('the commit that stores a message says whether its conversation has unread messages', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      const unread = { sql: 'SELECT 1', parameters: [] }
+      const none = { sql: 'SELECT 1 WHERE 1 = 0', parameters: [] }
+      const store = (id: string, messageId: number, question?: typeof unread) => {
+        const asked = { conditions: [unread], ...(question && { unread: question }) }
+        return outbox.enqueueIf(asked, sampleRow(id), callback(messageId))
+      }
+      assert.deepEqual(await store('a', 70, unread), { stored: 'accepted', hasUnread: true })
+      assert.deepEqual(await store('b', 71, none), { stored: 'accepted', hasUnread: false })
+      assert.deepEqual(await store('c', 72), { stored: 'accepted', hasUnread: false })
+      assert.deepEqual(await store('d', 72, unread), { stored: 'duplicate', hasUnread: false })
     })
 
     test('a stored message is sealed', async () => {

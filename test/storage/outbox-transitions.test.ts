@@ -48,6 +48,7 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'OutboxTransitions.stopWaiting': ['stopWaiting'],
   'OutboxTransitions.withdraw': ['withdraw'],
   'OutboxTransitions.due': [],
+  'OutboxTransitions.timeNeeds': [],
   'RestoredStore.prepare': ['restore'],
   'RetryStore.keepChange': ['keepChange'],
   'RetryStore.retry': ['retry'],

@@ -9,6 +9,14 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { holdOf } from '../harness/holds.ts'
 
 const destination = 'https://desk|1|1'
+type Heard = {
+  instance?: string
+  chat?: string
+  message_id?: number | null
+  kind?: string
+  conversation_id?: number
+}
+
 const key = { instance: 'shop', chatId: 'p1', destination, conversationId: 7, callback: null }
 
 for (const engine of engines) {
@@ -20,7 +28,7 @@ for (const engine of engines) {
     const clock = new ManualClock()
     const contexts = new SendContextStore(database, clock)
     let rows = 0
-    const heard = (from: string, at: number, more: { chat?: string; message_id?: number | null; kind?: string } = {}) =>
+    const heard = (from: string, at: number, more: Heard = {}) =>
       database.write(
         database.query.insertInto('message_map').values({
           id: `m${++rows}`,
@@ -39,7 +47,11 @@ for (const engine of engines) {
           ...more,
         }),
       )
-    const shown = (instance: string, wrote_at: number, more: { used_at?: number; chat?: string } = {}) =>
+    const shown = (
+      instance: string,
+      wrote_at: number,
+      more: { used_at?: number; chat?: string; conversation_id?: number } = {},
+    ) =>
       database.write(
         database.query
           .insertInto('conversation_chats')
@@ -149,65 +161,104 @@ for (const engine of engines) {
       assert.equal((await contexts.read(another)).isSettled, false)
     })
 
-    test('the facts are recalled for ten seconds, and only while they still hold', async () => {
+    test('the facts about a chat are recalled only while they still hold', async () => {
       await using stage = await setUp()
-      const { contexts, sent, heard, shown, person, clock, database } = stage
+      const { contexts, heard, shown, person, clock, database } = stage
       const isUnchanged = async () => {
         const { unchanged } = contexts.recall(key) ?? {}
         return unchanged && (await database.write(unchanged))[0] === 1
       }
-      const readAll = async () => {
-        const { messages: unread } = await sent.unread(destination, 7, 10, 100)
-        await sent.markRead(
-          'shop',
-          unread.map(({ id }) => id),
-          5,
-        )
-        return contexts.read(key)
+      const assertStale = async (what: string) => {
+        assert.equal(await isUnchanged(), false, what)
+        await contexts.read(key)
+        assert.equal(await isUnchanged(), true, what)
       }
       await contexts.read(key)
       assert.equal(contexts.recall(key), undefined, 'a chat that becomes known with the message')
       await heard('200000000000001@lid', 1)
-      await contexts.read(key)
-      assert.equal(contexts.recall(key), undefined, 'what is marked read with the message')
-      const facts = await readAll()
-      const { unchanged, ...recalled } = contexts.recall(key) ?? {}
-      assert.deepEqual(recalled, facts)
+      const { asked, importState } = await contexts.read(key)
+      const recalled = contexts.recall(key)
+      assert.deepEqual(recalled?.asked, { ...asked, person: null })
+      assert.deepEqual([recalled.stored, recalled.importState], [[], importState])
       assert.equal(contexts.recall({ ...key, chatId: 'p2' }), undefined)
-      assert.ok(unchanged && (await isUnchanged()))
-      await heard('5511888880001@s.whatsapp.net', 2, { message_id: null })
-      assert.equal(await isUnchanged(), false, 'somebody wrote from another address')
-      await readAll()
-      await shown('shop', 3)
-      assert.equal(await isUnchanged(), false, 'the conversation has a stored chat')
-      await readAll()
+      assert.equal(contexts.recall({ ...key, instance: 'office' }), undefined)
       assert.equal(await isUnchanged(), true)
+      await heard('200000000000001@lid', 2)
+      assert.equal(await isUnchanged(), true, 'somebody wrote again from the same address')
+      await heard('5511888880001@s.whatsapp.net', 3)
+      await assertStale('somebody wrote from another address')
       await person('shop', '5511888880001')
-      assert.equal(await isUnchanged(), false, 'the person has another number')
-      await readAll()
-      assert.equal(await isUnchanged(), true)
+      await assertStale('the person has a record')
+      await database.write(database.query.updateTable('people').set({ lid: '200000000000001' }))
+      await assertStale('the person has another address')
+      await database.write(database.query.updateTable('people').set({ phone: '5511888880002' }))
+      await assertStale('the person has another number')
+      await database.write(database.query.deleteFrom('people'))
+      await assertStale('the record of the person is gone')
+      await shown('shop', 3)
+      assert.equal(await isUnchanged(), true, 'the conversation is stored with the same chat')
       await shown('office', 2)
       assert.equal(await isUnchanged(), true, 'an earlier writer changes nothing')
-      await shown('lab', 4)
-      assert.equal(await isUnchanged(), false, 'the customer wrote to another instance')
-      await database.write(database.query.deleteFrom('conversation_chats').where('instance', '=', 'lab'))
-      await readAll()
-      await heard('5511888880001@s.whatsapp.net', 1)
-      assert.equal(await isUnchanged(), false, 'something is unread')
-      await readAll()
-      await clock.advance(10_000)
+      await database.write(database.query.deleteFrom('message_map'))
+      assert.equal(await isUnchanged(), false, 'no message of the chat is known any more')
+      await clock.advance(3_600_000)
       assert.equal(contexts.recall(key), undefined)
+    })
+
+    test('a chat that is not the one that the callback names is recalled once the conversation was read', async () => {
+      await using stage = await setUp()
+      const { contexts, heard, shown, person, database } = stage
+      await heard('200000000000001@lid', 1)
+      await contexts.read(key)
+      await heard('200000000000002@lid', 2, { chat: 'p2' })
+      await shown('shop', 4, { chat: 'p2' })
+      await person('shop', '5511888880001')
+      const isUnchanged = async () => {
+        const { unchanged } = contexts.recall(key) ?? {}
+        return unchanged && (await database.write(unchanged))[0] === 1
+      }
+      assert.equal(await isUnchanged(), false, 'the conversation is with another chat')
+      await contexts.read(key)
+      const person2 = { instance: 'shop', chatId: 'p2', person: null }
+      const facts = { lastAddress: '200000000000002@lid', isKnown: true }
+      assert.deepEqual(contexts.recall(key)?.stored, [{ ...person2, ...facts }])
+      assert.equal(await isUnchanged(), true)
+      await shown('office', 5, { chat: 'p2' })
+      assert.equal(await isUnchanged(), false, 'the customer wrote to another instance')
+      await contexts.read(key)
+      assert.equal(contexts.recall(key), undefined, 'that instance knows no message of the chat')
+      await database.write(database.query.deleteFrom('conversation_chats'))
+      await contexts.read(key)
+      assert.deepEqual(contexts.recall(key)?.stored, [], 'the conversation is not stored any more')
+      assert.equal(await isUnchanged(), true)
+    })
+
+    test('a message of another conversation with a known chat needs no read', async () => {
+      await using stage = await setUp()
+      const { contexts, heard, database } = stage
+      await heard('200000000000001@lid', 1)
+      await contexts.read(key)
+      const { asked, unchanged, unread } = contexts.recall({ ...key, conversationId: 8 }) ?? assert.fail()
+      assert.equal(asked?.lastAddress, '200000000000001@lid')
+      assert.deepEqual(await database.write(unchanged, unread), [1, 0])
+      await heard('200000000000001@lid', 2, { conversation_id: 8 })
+      assert.deepEqual(await database.write(unchanged, unread), [1, 1], 'the conversation has an unread message')
     })
 
     test('an instance that leaves takes its facts along', async () => {
       await using stage = await setUp()
-      const { contexts, sent, heard } = stage
+      const { contexts, heard, shown } = stage
       await heard('200000000000001@lid', 1)
-      await sent.markRead('shop', ['m1'], 5)
+      await heard('200000000000001@lid', 1, { instance: 'shop 2' })
+      await shown('shop 2', 1, { conversation_id: 9 })
       const other = { ...key, instance: 'shop 2' }
-      for (const each of [key, other]) await contexts.read(each)
-      await heard('200000000000001@lid', 2, { message_id: null })
+      const shared = { ...key, conversationId: 9 }
+      for (const each of [key, other, shared]) await contexts.read(each)
+      for (const each of [key, other, shared]) assert.ok(contexts.recall(each))
+      assert.equal(contexts.recall(shared)?.stored[0]?.instance, 'shop 2')
       contexts.leave('shop 2')
+      assert.equal(contexts.recall(other), undefined)
+      assert.deepEqual(contexts.recall(shared)?.stored, [], 'only what the callback names is left')
       assert.ok(contexts.recall(key))
       contexts.leave('shop')
       assert.equal(contexts.recall(key), undefined)

@@ -13,7 +13,7 @@ export function createSoleSupply(instances: InstanceRegistry): InstanceSupply {
     },
     boot: async () => {
       await instances.resume()
-      instances.boot()
+      await instances.boot()
     },
     giveAway: () => Promise.resolve(),
     hasPeers: () => false,

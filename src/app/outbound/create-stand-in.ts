@@ -92,7 +92,8 @@ function createStores({ database, holds, clock }: OutboundDeps) {
     transitions: new OutboxTransitions(database, holds.nodeHold),
     retries: new RetryStore(database, holds.nodeHold),
     shown: new ShownStore(database, holds.nodeHold),
-    contexts: new SendContextStore(database, clock),
+    // The stand-in reads each context anew, so it remembers none.
+    contexts: new SendContextStore(database, clock, 0),
   }
 }
 

@@ -76,7 +76,7 @@ export class InboxWorker implements PerInstance {
   async take(instance: InstanceName): Promise<void> {
     const { inbox, parked } = this.#deps
     const counts = await inbox.counts(instance)
-    const newest = await inbox.newest(instance)
+    const newest = counts.pending > 0 ? await inbox.newest(instance) : undefined
     const live = this.#liveOf(instance)
     parked.begin(instance, counts.parked)
     live.pending = counts.pending

@@ -7,6 +7,9 @@ import type { InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import { batchSize, deleteInBatches } from '../../storage/stores/delete-in-batches.ts'
 
+/** The message map has many indexes, and on a large database each of its old rows is read from another place of the disk. */
+export const prunedAtOnce = 20
+
 type Deps = {
   inbox: Pick<InboxStore, 'dropOrphans'>
   map: Pick<MessageMapStore, 'prune' | 'orphans' | 'dropInstance'>
@@ -26,7 +29,7 @@ export class MessagePruner {
   async run(): Promise<void> {
     const { inbox, map, nodeHold, clock, messageMapTtlMs } = this.#deps
     const before = clock.now() - messageMapTtlMs
-    await deleteInBatches(() => map.prune(nodeHold(), before, batchSize))
+    await deleteInBatches(() => map.prune(nodeHold(), before, prunedAtOnce), prunedAtOnce)
     for (const instance of await map.orphans()) await this.forget(instance)
     await inbox.dropOrphans(nodeHold())
   }

@@ -22,3 +22,21 @@ test('two servers with the same options share a check, and one with other option
   assert.equal(check({ a: 5 }), false)
   assert.equal(buildValidator({}, { customOptions: { coerceTypes: true } })(schema)({ a: 5 }), true)
 })
+
+test('a schema is compiled when it is first used', () => {
+  const broken = { ...route, schema: { $ref: '#/definitions/missing' } }
+  const write = buildSerializer({})(broken)
+  const check = buildValidator({}, { customOptions: {} })({ schema: schemaWith('later') })
+  assert.throws(() => write({ a: 1 }))
+  assert.equal(check({}), false)
+  assert.equal((check.errors ?? []).length, 1)
+})
+
+test('a check keeps the errors of its last call, and fills in defaults', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string', default: 'filled in' } } }
+  const check = buildValidator({}, { customOptions: { useDefaults: true } })({ schema })
+  const value: { a?: string } = {}
+  assert.equal(check(value), true)
+  assert.equal(value.a, 'filled in')
+  assert.equal(check.errors, null)
+})

@@ -3,6 +3,7 @@
 // A step is like a transaction. What it changes becomes visible and durable together, or not at all. The lane of steps
 // belongs to the account and not to a connection, because work of an old connection may still run after a reconnect.
 
+import { hash } from 'node:crypto'
 import type { Hold, NodeHold } from '../../core/nodes/hold.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Lane } from '../../lib/queues/lane.ts'
@@ -36,6 +37,8 @@ export type BegunStep<Result> = { result: Result; durable: Promise<undefined> | 
 /** Storage that works answers sooner. */
 const storageAwayMs = 1000
 
+const credsName = keyName('creds', 'creds')
+
 const defaultLimits: CacheLimits = { entries: 2_000, bytes: 2_000_000 }
 
 export class AccountKeys {
@@ -46,6 +49,8 @@ export class AccountKeys {
   readonly #closed = new AbortController()
   readonly #lane = new Lane()
   #step: Step | undefined
+  /** The last write of the credentials. */
+  #lastCreds: { digest: string; durable: Promise<undefined> } | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -93,6 +98,24 @@ export class AccountKeys {
   /** Changes memory at once. Resolves when the change is on disk. */
   set(changes: KeyChanges): Promise<undefined> {
     return this.#put(writesOf(changes))
+  }
+
+  /**
+   * Resolves when the credentials are on disk. The library reports changes that change nothing, several at each login: a write
+   * with the content of the last one is not repeated.
+   */
+  setCreds(creds: unknown): Promise<undefined> {
+    const write = { kind: 'creds', id: 'creds', value: encodeKey('creds', creds) }
+    const digest = hash('sha256', write.value, 'base64')
+    if (digest === this.#lastCreds?.digest) return this.#lastCreds.durable
+    const durable = this.#put(new Map([[credsName, write]]))
+    this.#lastCreds = { digest, durable }
+    return durable
+  }
+
+  /** The next credentials are written in any case. */
+  forgetLastCreds(): void {
+    this.#lastCreds = undefined
   }
 
   /** Stores the statements after everything that was written before. */
@@ -179,13 +202,32 @@ export class AccountKeys {
 
   #put(writes: Writes, additions: readonly StepAddition[] = []): Promise<undefined> {
     if (this.isClosed) return Promise.reject(closedError())
-    const durable = this.#writer.write(writes, additions)
-    for (const [name, { value }] of writes) {
+    if (writes.has(credsName)) this.#lastCreds = undefined
+    const changes = this.#changesOf(writes)
+    if (changes.size === 0 && writes.size > 0 && additions.length === 0) return Promise.resolve(undefined)
+    const durable = this.#writer.write(changes, additions)
+    for (const [name, { value }] of changes) {
       this.#reader.noteWrite(name)
       this.#cache.put(name, value)
     }
     return durable
   }
+
+  /** Without the keys that are on disk as they are here. A key that is under way is written again. */
+  #changesOf(writes: Writes): Writes {
+    let changes = writes
+    for (const [name, { value }] of writes) {
+      if (this.#writer.isPending(name) || !isSameValue(this.#cache.get(name), value)) continue
+      if (changes === writes) changes = new Map(writes)
+      changes.delete(name)
+    }
+    return changes
+  }
+}
+
+function isSameValue(known: Uint8Array | null | undefined, value: Uint8Array | null): boolean {
+  if (!known || !value) return known === value
+  return Buffer.compare(known, value) === 0
 }
 
 function writesOf(changes: KeyChanges): Writes {

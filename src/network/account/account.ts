@@ -23,6 +23,8 @@ type Deps = {
   clock: Clock
   log: Log
   limits?: CacheLimits
+  /** A write was refused, because another process holds the account now. Called before the connection is cut. */
+  onFenced: (account: Account) => void
 }
 
 /** `isOver`: the call does not ring any more. `isAnswered`: the owner took or refused it on another device. */
@@ -49,7 +51,6 @@ export class Account {
   /** The messages that were sent lately, for recipients who ask for them again. */
   readonly sent: BoundedMap<proto.IMessage>
   connection: Connection | undefined
-  #isFenced = false
 
   constructor(deps: Deps) {
     const { clock } = deps
@@ -57,7 +58,7 @@ export class Account {
     this.keys = new AccountKeys({
       ...deps,
       onFenced: () => {
-        this.#isFenced = true
+        deps.onFenced(this)
         this.connection?.cut('another process has taken this account over')
       },
     })
@@ -71,11 +72,6 @@ export class Account {
     this.opened = new BoundedMap({ clock, max: 1_000, ttlMs: hour })
     this.calls = new BoundedMap({ clock, max: 50, ttlMs: hour })
     this.sent = new BoundedMap({ clock, max: 100, ttlMs: hour })
-  }
-
-  /** Whether a write was refused, because another process holds the account now. */
-  get isFenced(): boolean {
-    return this.#isFenced
   }
 
   /** The stored credentials of a linked account, or undefined. */

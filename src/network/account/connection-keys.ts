@@ -15,6 +15,8 @@ export class ConnectionKeys {
 
   constructor(deps: Deps) {
     this.#deps = deps
+    // Each login writes once, so a process that has lost the account hears of it.
+    deps.keys.forgetLastCreds()
   }
 
   /** The account's keys. Throws when the connection has ended. Writes go through the methods below. */
@@ -52,7 +54,7 @@ export class ConnectionKeys {
   /** Saves the credentials as they are now. Before the account is linked there is nothing to save. */
   saveCreds(): Promise<unknown> {
     const { keys, creds } = this.#deps
-    return isLinked(creds) ? keys.set({ creds: { creds } }) : Promise.resolve()
+    return isLinked(creds) ? keys.setCreds(creds) : Promise.resolve()
   }
 
   close(): void {

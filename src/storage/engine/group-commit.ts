@@ -73,8 +73,13 @@ function runJob(connection: SqliteConnection, statements: readonly Statement[]):
   }
 }
 
+/** Only the last statement answers with rows: those of the others, such as a fence, are not asked for. */
 function runAll(connection: SqliteConnection, statements: readonly Statement[]) {
-  return statements.map((statement) => encodeResult(runExpecting(connection, statement)))
+  const last = statements.length - 1
+  return statements.map((statement, index) => {
+    const result = runExpecting(connection, statement)
+    return index === last ? encodeResult(result) : result.changes
+  })
 }
 
 function runExpecting(connection: SqliteConnection, statement: Statement): StatementResult {

@@ -6,6 +6,7 @@ import type { Log } from '../../lib/log.ts'
 import { SecretBox } from '../../lib/secret-box.ts'
 import { migrations } from '../migrations/all.ts'
 import { migratePostgres } from './postgres-migrate.ts'
+import { KeptPlans } from './kept-plans.ts'
 import { expecting } from './postgres-expectation.ts'
 import { attempt, createPool, runSql, transact } from './postgres-pool.ts'
 import type { Attempt, PoolSize, Query } from './postgres-pool.ts'
@@ -42,10 +43,12 @@ export class PostgresEngine implements Engine {
   readonly #pool: Pool
   readonly #box: SecretBox
   readonly #shared: SharedCommits
+  readonly #plans: KeptPlans
 
-  private constructor(pool: Pool, box: SecretBox) {
+  private constructor(pool: Pool, box: SecretBox, log: Log) {
     this.#pool = pool
     this.#box = box
+    this.#plans = new KeptPlans(pool, log)
     this.#shared = new SharedCommits({
       together: (queries) => attemptQuickly(pool, queries),
       alone: (queries) => this.#runAgain(queries),
@@ -59,7 +62,7 @@ export class PostgresEngine implements Engine {
     const waiting = { clock: systemClock, log, signal }
     await whenReachable({ url, ...waiting }, () => migratePostgres(url, migrations, waiting))
     const box = new SecretBox(encryptionKeys)
-    const over = (size: PoolSize) => new PostgresEngine(createPool(url, size, log), box)
+    const over = (size: PoolSize) => new PostgresEngine(createPool(url, size, log), box, log)
     return { engine: over(forRequests(connections)), vital: over(forVitals) }
   }
 
@@ -99,7 +102,7 @@ export class PostgresEngine implements Engine {
     for (let attempts = 1; ; attempts++) {
       try {
         // A single statement is a transaction by itself.
-        if (first && rest.length === 0) return [await runSql(this.#pool, first)]
+        if (first && rest.length === 0) return [await this.#runAlone(first)]
         return await transact(this.#pool, queries)
       } catch (cause) {
         const isUndone = cause instanceof StorageError && cause.failure === 'undone'
@@ -108,8 +111,13 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  #toQuery({ sql, parameters, expect }: Statement): Query {
-    return { sql: expect === undefined ? sql : expecting(sql, expect), values: sealSecrets(parameters, this.#box) }
+  #runAlone(query: Query): Promise<QueryResult<Row>> {
+    return query.isPlannedOnce === true ? this.#plans.run(query) : runSql(this.#pool, query)
+  }
+
+  #toQuery({ sql, parameters, expect, isPlannedOnce }: Statement): Query {
+    const values = sealSecrets(parameters, this.#box)
+    return { sql: expect === undefined ? sql : expecting(sql, expect), values, isPlannedOnce: isPlannedOnce === true }
   }
 }
 

@@ -45,7 +45,7 @@ export function createPool(url: string, { connections, deadlineMs }: PoolSize, l
   return pool
 }
 
-export type Query = { sql: string; values: Scalar[] }
+export type Query = { sql: string; values: Scalar[]; isPlannedOnce?: boolean }
 
 /** `failedAt` is the query that failed first. If `isUndone` is true, nothing is stored. If it is false, that is unknown. */
 export type Attempt =
@@ -127,8 +127,9 @@ function send(client: PoolClient, { sql, values }: Query): Sent {
   return { answer, isUnsent }
 }
 
-export function runSql(pool: Pool, { sql, values }: Query): Promise<QueryResult<Row>> {
-  return orStorageError(pool.query<Row>(sql, values))
+/** With a name, the server keeps the plan on the connection for the next statement of this name. */
+export function runSql(pool: Pool, { sql, values }: Query, name?: string): Promise<QueryResult<Row>> {
+  return orStorageError(pool.query<Row>({ name, text: sql, values }))
 }
 
 async function orStorageError<T>(answer: Promise<T>): Promise<T> {
@@ -148,6 +149,11 @@ function toStorageError(cause: unknown): StorageError {
   if (undoneStates.has(state)) return new StorageError('undone', message, { cause })
   if (state.startsWith('23')) return new StorageError('constraint', message, { cause })
   return new StorageError(/^(22|42|54|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })
+}
+
+/** The SQLSTATE that the server answered; undefined when it did not answer. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof StorageError && error.cause instanceof pg.DatabaseError ? error.cause.code : undefined
 }
 
 function isIdleTimeout(cause: unknown): boolean {

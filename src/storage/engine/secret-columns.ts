@@ -5,7 +5,7 @@ import { isSecret, placeOf } from './statement.ts'
 import type { Row, Scalar, Secret, SecretColumns } from './statement.ts'
 
 export function sealSecrets(parameters: readonly (Scalar | Secret)[], box: SecretBox): Scalar[] {
-  return parameters.map((each) => (isSecret(each) ? box.seal(each.seal, each.place) : each))
+  return parameters.map((each) => (isSecret(each) ? box.seal(bytesOf(each.seal), each.place) : each))
 }
 
 /** Replaces sealed bytes by what they hold; rows must carry the key columns. */
@@ -19,4 +19,8 @@ export function openSecrets(rows: readonly Row[], { table, key, columns }: Secre
     }
     return opened
   })
+}
+
+function bytesOf(value: Uint8Array | string): Uint8Array {
+  return typeof value === 'string' ? Buffer.from(value) : value
 }

@@ -27,4 +27,5 @@ test('the writer waits for the disk, writes ahead, and checks foreign keys', asy
   assert.equal(await pragma('foreign_keys'), 1)
   assert.equal(await pragma('busy_timeout'), 5000)
   assert.equal(await pragma('journal_size_limit'), 64 * 1024 * 1024)
+  assert.equal(await pragma('wal_autocheckpoint'), 4000)
 })

@@ -24,11 +24,12 @@ export class SqliteEngine implements Engine {
   static async open({ path, encryptionKeys, onFatal }: Options): Promise<SqliteEngine> {
     createPrivately(path)
     await using opening = new AsyncDisposableStack()
-    // The writer migrates, so the reader opens a database that is there and current.
+    // Both threads load their code side by side. The writer opens first and migrates, so the reader opens a database that is there
+    // and current.
     const writer = opening.use(new SqliteThread({ role: 'writer', path, encryptionKeys }, onFatal))
-    await writer.opened()
     const reader = opening.use(new SqliteThread({ role: 'reader', path, encryptionKeys }, onFatal))
-    await reader.opened()
+    await writer.open()
+    await reader.open()
     opening.move()
     return new SqliteEngine(writer, reader)
   }
@@ -79,14 +80,21 @@ function createPrivately(path: string): void {
 }
 
 function detach(statement: Statement): Statement {
+  if (statement.parameters.every(isDetached)) return statement
   return { ...statement, parameters: statement.parameters.map(detachValue) }
+}
+
+/** Most statements have only such values, and need no copy. */
+function isDetached(value: Scalar | Secret): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'number'
 }
 
 // A small Buffer is a window on a shared pool, and cloning a window copies the whole pool to the worker.
 function detachValue(value: Scalar | Secret): Scalar | Secret {
-  if (value === null || typeof value === 'string' || typeof value === 'number') return value
+  if (isDetached(value)) return value
   if (value instanceof Uint8Array) return ownBytes(value)
-  if (isSecret(value)) return { seal: ownBytes(value.seal), place: value.place }
+  if (isSecret(value))
+    return typeof value.seal === 'string' ? value : { seal: ownBytes(value.seal), place: value.place }
   // Refused here, where only this caller suffers: the worker would fail the whole batch on it.
   throw new StorageError('failed', `a value of type ${typeof value} cannot be stored`)
 }

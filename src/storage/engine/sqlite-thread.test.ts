@@ -17,7 +17,7 @@ async function openLane(clock?: Clock) {
   const options = { role: 'writer', path: join(directory, 'x.db'), encryptionKeys: [] } as const
   const fatal: Error[] = []
   const lane = stack.use(new SqliteThread(options, (reason) => fatal.push(reason), clock))
-  await lane.opened()
+  await lane.open()
   const owned = stack.move()
   return { lane, fatal, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
@@ -80,13 +80,33 @@ test('a worker that ends by itself is reported once, and every job is refused', 
   )
 })
 
+test('a thread that cannot open says why, and its end is not reported', async () => {
+  const fatal: Error[] = []
+  const options = { role: 'reader', path: tmpdir(), encryptionKeys: [] } as const
+  await using lane = new SqliteThread(options, (reason) => fatal.push(reason))
+  await assert.rejects(lane.open(), { message: /^DATABASE_URL=/ })
+  await assert.rejects(lane.run(select(1)), { failure: 'unavailable' })
+  assert.deepEqual(fatal, [])
+})
+
+test('a thread that is never opened ends without an unhandled rejection', async () => {
+  const unheard: unknown[] = []
+  const hear = (reason: unknown) => unheard.push(reason)
+  process.on('unhandledRejection', hear)
+  const options = { role: 'reader', path: tmpdir(), encryptionKeys: [] } as const
+  await new SqliteThread(options, () => undefined)[Symbol.asyncDispose]()
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', hear)
+  assert.deepEqual(unheard, [])
+})
+
 test('the thread opens under node --watch, which sends messages of its own over the port', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'causeway-'))
   const module = new URL('./sqlite-thread.ts', import.meta.url).href
   const options = { role: 'writer', path: join(directory, 'x.db'), encryptionKeys: [] }
   const script = `import(${JSON.stringify(module)}).then(async ({ SqliteThread }) => {
     await using thread = new SqliteThread(${JSON.stringify(options)}, () => undefined)
-    await thread.opened()
+    await thread.open()
   })`
   // What watch mode sets for the process that it watches.
   const env = { ...process.env, WATCH_REPORT_DEPENDENCIES: '1' }

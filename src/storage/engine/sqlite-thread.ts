@@ -1,18 +1,20 @@
 // The main thread's end of one SQLite worker: one batch in flight, and jobs that come meanwhile form the next batch. A job that
 // may wait goes with the next job that may not, so that both cost one commit and one message to the worker.
 //
-// opening → ready when the worker has its connection; cannot open rejects start()
+// loading → opening when open() is called; the worker loads its code meanwhile
+// opening → ready when the worker has its connection; cannot open rejects open()
 // ready   → idle or waiting for the answers of one batch
 // dead    → after a crash of the worker or disposal: every call rejects
 
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import { StartError } from '../../lib/start-error.ts'
 import { StorageError } from './statement.ts'
 import type { StatementResult } from './statement.ts'
 import { SqlEncoder } from './sql-text-cache.ts'
-import { decodeResult, encodeJob } from './sqlite-protocol.ts'
+import { decodeResult, encodeBatch } from './sqlite-protocol.ts'
 import type { Job, JobAnswer, WorkerAnswer, WorkerOptions } from './sqlite-protocol.ts'
 
 // Bounds how long one transaction holds the write lock.
@@ -41,6 +43,8 @@ export class SqliteThread {
   /** `onFatal` hears of a worker that ended by itself: nothing can be stored from then on. */
   constructor(options: WorkerOptions, onFatal: (reason: Error) => void, clock = systemClock) {
     this.#clock = clock
+    // When the writer cannot open, the reader is never opened, and its failure has no listener.
+    this.#opened.promise.catch(ignoreRejection)
     this.#worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
       workerData: options,
       name: `sqlite ${options.role}`,
@@ -59,7 +63,8 @@ export class SqliteThread {
   }
 
   /** Resolves when the connection is open. */
-  opened(): Promise<undefined> {
+  open(): Promise<undefined> {
+    this.#worker.postMessage('open')
     return this.#opened.promise
   }
 
@@ -116,7 +121,8 @@ export class SqliteThread {
 
   #post(batch: readonly Waiting[]): void {
     try {
-      this.#worker.postMessage(batch.map(({ job }) => encodeJob(job, this.#numbers)))
+      const jobs = batch.map(({ job }) => job)
+      this.#worker.postMessage(encodeBatch(jobs, this.#numbers))
     } catch (cause) {
       // The worker has not received the texts behind the numbers of this batch: start to count anew.
       this.#numbers = new SqlEncoder()
@@ -131,6 +137,8 @@ export class SqliteThread {
     // `node --watch` sends the names of loaded modules over the same port.
     else if ('cannotOpen' in answer) {
       const { cannotOpen, isExplained } = answer
+      // The worker ends now. The caller of open() hears why.
+      this.#closing = true
       this.#opened.reject(isExplained ? new StartError(cannotOpen) : new StorageError('unavailable', cannotOpen))
     }
   }

@@ -9,9 +9,8 @@ import { SqlDecoder } from './sql-text-cache.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 import { describeSqliteFailure } from './sqlite-failure.ts'
 import { migrateSqlite } from './sqlite-migrate.ts'
-import { decodeStatements, encodeResult } from './sqlite-protocol.ts'
-import type { Batch, JobAnswer, WireJob, WorkerAnswer, WorkerOptions } from './sqlite-protocol.ts'
-import type { SecretColumns, Statement } from './statement.ts'
+import { decodeBatch, encodeResult } from './sqlite-protocol.ts'
+import type { Job, JobAnswer, WorkerAnswer, WorkerMessage, WorkerOptions } from './sqlite-protocol.ts'
 
 type Port = NonNullable<typeof parentPort>
 
@@ -19,23 +18,33 @@ function main(port: Port, options: WorkerOptions): void {
   const say = (message: WorkerAnswer) => {
     port.postMessage(message)
   }
+  const texts = new SqlDecoder()
+  const answer = options.role === 'writer' ? writeBatch : readBatch
+  let connection: SqliteConnection | undefined
+  port.on('message', (message: WorkerMessage) => {
+    if (message === 'close') {
+      connection?.raw.close()
+      port.close()
+    } else if (message === 'open') {
+      connection = openOrSay(options, say)
+      // Nothing follows.
+      if (!connection) port.close()
+    } else if (connection) {
+      say(answer(connection, decodeBatch(message, texts)))
+    }
+  })
+}
+
+function openOrSay(options: WorkerOptions, say: (message: WorkerAnswer) => void): SqliteConnection | undefined {
   try {
     const connection = openConnection(options)
-    const texts = new SqlDecoder()
-    const answer = options.role === 'writer' ? writeBatch : readBatch
-    port.on('message', (batch: Batch) => {
-      if (batch === 'close') {
-        connection.raw.close()
-        port.close()
-      } else {
-        say(answer(connection, batch, texts))
-      }
-    })
     say({ ready: true })
+    return connection
   } catch (cause) {
     const explained = explainSqliteFailure(options.path, cause)
     const reason = explained ?? cause
     say({ cannotOpen: reason instanceof Error ? reason.message : String(reason), isExplained: explained !== undefined })
+    return undefined
   }
 }
 
@@ -45,18 +54,18 @@ function openConnection({ role, path, encryptionKeys }: WorkerOptions): SqliteCo
   return connection
 }
 
-function writeBatch(connection: SqliteConnection, batch: readonly WireJob[], texts: SqlDecoder): JobAnswer[] {
+function writeBatch(connection: SqliteConnection, jobs: readonly Job[]): JobAnswer[] {
   return commitTogether(
     connection,
-    batch.map((job) => decodeStatements(job, texts)),
+    jobs.map(({ statements }) => statements),
   )
 }
 
-function readBatch(connection: SqliteConnection, batch: readonly WireJob[], texts: SqlDecoder): JobAnswer[] {
-  return batch.map((job) => readOne(connection, decodeStatements(job, texts), job[1]))
+function readBatch(connection: SqliteConnection, jobs: readonly Job[]): JobAnswer[] {
+  return jobs.map((job) => readOne(connection, job))
 }
 
-function readOne(connection: SqliteConnection, statements: Statement[], opens: SecretColumns | undefined): JobAnswer {
+function readOne(connection: SqliteConnection, { statements, opens }: Job): JobAnswer {
   try {
     const results = statements.map((statement) => connection.run(statement))
     return opens ? results.map(({ rows }) => connection.open(rows, opens)) : results.map(encodeResult)

@@ -4,8 +4,11 @@ import type { Compilable, CompiledQuery } from 'kysely'
 
 export type Scalar = string | number | null | Uint8Array
 
-/** A value that the engine encrypts just before it stores it. `place` names the table, row and column it belongs to. */
-export type Secret = { seal: Uint8Array; place: string }
+/**
+ * A value that the engine encrypts just before it stores it. A text is stored as its bytes: it travels faster to another thread.
+ * `place` names the table, row and column it belongs to.
+ */
+export type Secret = { seal: Uint8Array | string; place: string }
 
 export type Row = Record<string, Scalar>
 
@@ -16,6 +19,8 @@ export type Statement = {
   expect?: number
   /** Checks the right to the rows of one instance. Such writes may share a commit with those of other instances. */
   isFence?: true
+  /** PostgreSQL plans it once on each connection. Only for a statement that is an operation by itself. */
+  isPlannedOnce?: true
 }
 
 export type StatementResult = { rows: Row[]; changes: number }
@@ -24,7 +29,7 @@ export type StatementResult = { rows: Row[]; changes: number }
 export type SecretColumns = { table: string; key: readonly string[]; columns: readonly string[] }
 
 export type Engine = {
-  /** All statements or none. Resolves when the result is on disk. */
+  /** All statements or none. Resolves when the result is on disk. Only the last statement is sure to answer with its rows. */
   write(statements: readonly Statement[]): Promise<StatementResult[]>
   /**
    * Like write, and may wait a moment for other writes, which then share its commit. A read of this process that is asked for

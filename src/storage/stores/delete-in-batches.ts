@@ -6,12 +6,12 @@
  */
 export const batchSize = 100
 
-/** `remove` removes at most one batch and returns how many rows it was. Returns how many rows were removed in all. */
-export async function deleteInBatches(remove: () => Promise<number>): Promise<number> {
+/** `remove` removes at most one batch of `size` and returns how many rows it was. Returns how many rows were removed in all. */
+export async function deleteInBatches(remove: () => Promise<number>, size = batchSize): Promise<number> {
   let all = 0
   for (;;) {
     const removed = await remove()
     all += removed
-    if (removed < batchSize) return all
+    if (removed < size) return all
   }
 }

@@ -20,7 +20,13 @@ export class FencedWriter {
 
   /** Rejects with a `NotHeldError` when this process does not hold the instance any more. */
   async write(instance: InstanceName, ...steps: readonly Step[]): Promise<void> {
-    await writeHeld(this.#database, this.#fence, this.#holdOf(instance), ...steps)
+    await this.count(instance, ...steps)
+  }
+
+  /** As `write`. Returns how many rows each step touched. */
+  async count(instance: InstanceName, ...steps: readonly Step[]): Promise<number[]> {
+    const [, ...touched] = await writeHeld(this.#database, this.#fence, this.#holdOf(instance), ...steps)
+    return touched
   }
 
   /** False when the update touches no row: then the steps along with it are not made either. Rejects with a `NotHeldError` likewise. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { toStatement } from '../../../src/storage/engine/statement.ts'
 import { BridgeBed } from './harness/bridge-bed.ts'
 
 /** Stores records of messages that were claimed at that time. */
@@ -25,4 +26,20 @@ test('old records and records of deleted instances are removed, however many the
     rows.map(({ instance }) => instance),
     ['a', 'a', 'a'],
   )
+})
+
+test('a prune takes few records with each commit, so that a message waits little', async () => {
+  await using bed = await BridgeBed.open({ environment: { SERVICE_MESSAGE_MAP_TTL: '24h' } })
+  await storeRecords(bed, 'a', 45, bed.clock.now() - 25 * 3_600_000)
+  const removed: number[] = []
+  const write = bed.database.write.bind(bed.database)
+  bed.database.write = async (...steps) => {
+    const touched = await write(...steps)
+    const texts = steps.map((step) => ('sql' in step ? step.sql : toStatement(step).sql))
+    const isRemoval = texts.some((text) => text.startsWith('delete from "message_map"'))
+    if (isRemoval) removed.push(touched.at(-1) ?? 0)
+    return touched
+  }
+  await bed.set.workers.find(({ name }) => name === 'message-map-prune')?.tick()
+  assert.deepEqual(removed, [20, 20, 5])
 })

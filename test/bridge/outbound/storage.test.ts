@@ -184,7 +184,7 @@ describe('a database that fails', { skip: withoutPostgres }, () => {
     await bed.received('stored')
   })
 
-  test('a connection to PostgreSQL that dies while the message is stored leaves nothing half done', async () => {
+  test('a message is stored over another connection when the first one dies', async () => {
     await using bed = await OutboundBed.open({ engine: 'postgres' })
     await using bystander = await Bystander.connect(bed.location)
     await bystander.lock('outbox')
@@ -192,7 +192,7 @@ describe('a database that fails', { skip: withoutPostgres }, () => {
     const [pid] = await bystander.blocked(1)
     await bystander.query(`SELECT pg_terminate_backend(${String(pid)})`)
     await bystander.unlock()
-    assertRefused(await answer, 'SERVICE_STORAGE_FAILED')
+    assert.equal((await answer).status, 200)
     assert.equal((await bed.post(bed.callback(1, 'cut off'))).status, 200)
     assert.deepEqual(bed.texts(), ['cut off'])
   })

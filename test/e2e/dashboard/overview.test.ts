@@ -15,6 +15,42 @@ const card = (page: Page, name: string) => {
   return list.filter({ has: page.getByRole('link', { name, exact: true }) })
 }
 
+/** CPU time of the page's thread in milliseconds: other work on the machine counts little. */
+async function scriptTime(page: Page, work: () => Promise<void>): Promise<number> {
+  const client = await page.context().newCDPSession(page)
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const soFar = async () => {
+    const { metrics } = await client.send('Performance.getMetrics')
+    return 1000 * (metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? NaN)
+  }
+  const before = await soFar()
+  await work()
+  const took = (await soFar()) - before
+  await client.detach()
+  return took
+}
+
+async function leastOf(times: number, measure: () => Promise<number>): Promise<number> {
+  const measured: number[] = []
+  while (measured.length < times) measured.push(await measure())
+  return Math.min(...measured)
+}
+
+/** What this machine needs for 100,000 elements with a text. Only what a timer runs counts as script. */
+async function createElements(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => {
+    setTimeout(() => {
+      const parent = document.createElement('div')
+      for (let index = 0; index < 100_000; index++) {
+        const element = document.createElement('p')
+        element.textContent = 'element ' + index
+        parent.append(element)
+      }
+      resolve()
+    }, 0)
+  })`)
+}
+
 describe('the overview', { skip: withoutBrowser }, () => {
   test('follows messages, connections and a helpdesk that takes nothing', async () => {
     await using world = await AgentWorld.open({ accounts: 2 })
@@ -55,7 +91,7 @@ describe('the overview', { skip: withoutBrowser }, () => {
     await needs.getByText('Nothing needs you. Messages flow.').waitFor()
   })
 
-  test('200 instances take less than 200 ms of script, and can be filtered', async () => {
+  test('200 instances take less script than 500 plain elements for each, and can be filtered', async () => {
     const names = Array.from({ length: 200 }, (_, index) => `shop-${index}`)
     const seed = async (database: Database) => {
       for (const [index, name] of names.entries()) {
@@ -66,18 +102,15 @@ describe('the overview', { skip: withoutBrowser }, () => {
     await using service = await Service.start({ seed })
     await using view = await DashboardView.open({ service }, '/new-instance')
     const { page } = view
-    const client = await page.context().newCDPSession(page)
-    // CPU time of the page's thread: other work on the machine does not count.
-    await client.send('Performance.enable', { timeDomain: 'threadTicks' })
-    const scriptMs = async () => {
-      const { metrics } = await client.send('Performance.getMetrics')
-      return 1000 * (metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? NaN)
+    const list = async () => {
+      await view.goTo('/new-instance')
+      return scriptTime(page, async () => {
+        await view.goTo('/')
+        await page.getByText('200 of 200 instances').waitFor()
+      })
     }
-    const before = await scriptMs()
-    await view.goTo('/')
-    await page.getByText('200 of 200 instances').waitFor()
-    const took = (await scriptMs()) - before
-    assert.ok(took < 200, `${took} ms`)
+    const [took, naive] = [await leastOf(3, list), await leastOf(3, () => scriptTime(page, () => createElements(page)))]
+    assert.ok(took < naive, `${took} ms, and ${naive} ms for the elements`)
     await page.getByLabel('Name').fill('SHOP-17')
     await page.getByText('11 of 200 instances').waitFor()
     await page.getByLabel('State').selectOption('logged_out')

@@ -1,36 +1,34 @@
-// Answers of the database that are lost: a refused direct message is not sent, and an acknowledged one is shown.
+// Answers of the database that are lost: an accepted direct message is sent once, a refused one never, and an acknowledged one is shown.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { AgentWorld } from '../../harness/agent-world.ts'
-import { CommitCutter } from '../../harness/commit-cutter.ts'
+import { openCut } from '../../harness/cut-world.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { send, sendToBob, shownAs, toBob } from './harness/direct-calls.ts'
 
-/** A world whose service reaches PostgreSQL through the cutter. */
-async function openCut(): Promise<{ world: AgentWorld; cutter: CommitCutter; [Symbol.asyncDispose](): Promise<void> }> {
-  await using stack = new AsyncDisposableStack()
-  const world = await AgentWorld.open({ engine: 'postgres' })
-  const cutter = stack.use(await CommitCutter.to(world.service.databasePath))
-  stack.use(world)
-  await world.restart({ DATABASE_URL: cutter.url })
-  const owned = stack.move()
-  return { world, cutter, [Symbol.asyncDispose]: () => owned.disposeAsync() }
-}
-
 describe('a commit whose answer is lost', { concurrency: 2 }, () => {
-  test('while the message is accepted: it is refused and taken back, and its key is free', async () => {
+  test('while a message with a key is accepted: it is sent once', async () => {
     await using stage = await openCut()
     const { world, cutter } = stage
     const request = { text: 'unheard', idempotency_key: 'a' }
     cutter.cutAfter = 'insert into "outbox"'
-    const { error_code } = await sendToBob(world, request, 500)
-    assert.deepEqual([error_code, cutter.cuts], ['SERVICE_STORAGE_FAILED', 1])
-    const again = await sendToBob(world, request)
-    assert.equal((await sendToBob(world, request)).waid, again.waid)
+    const sent = await sendToBob(world, request)
+    assert.equal(cutter.cuts, 1)
+    assert.equal((await sendToBob(world, request)).waid, sent.waid)
     await sendToBob(world, { text: 'the end' })
     assert.deepEqual(world.texts(), ['unheard', 'the end'])
-    await world.arrived({ id: again.waid })
+    await world.arrived({ id: sent.waid })
+  })
+
+  test('while a message without a key is accepted: it is refused and taken back', async () => {
+    await using stage = await openCut()
+    const { world, cutter } = stage
+    cutter.cutAfter = 'insert into "outbox"'
+    const { error_code } = await sendToBob(world, { text: 'unheard' }, 500)
+    assert.deepEqual([error_code, cutter.cuts], ['SERVICE_STORAGE_FAILED', 1])
+    await waitUntil('nothing is left of it', async () => (await world.outbox())['pending'] === 0)
+    await sendToBob(world, { text: 'the end' })
+    assert.deepEqual(world.texts(), ['the end'])
   })
 
   test('while the acknowledgement is stored: the conversation shows the message without a restart', async () => {

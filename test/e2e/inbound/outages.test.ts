@@ -69,13 +69,14 @@ describe(`${minutes} minutes in which the helpdesk`, { concurrency: true }, () =
         await clock.advance(minute, settle)
       }
       const waiting = (written - 1) * chats + 2
-      await waitUntil(
-        'the backlog shows in health',
-        async () => (await world.health()).checks.inbox_pending === waiting,
-      )
-      const { status, checks } = await world.health()
+      // On a busy machine a skipped minute may look like a short outage, for example of the database.
+      const isShown = async () => {
+        const { status, checks } = await world.health()
+        return checks.inbox_pending === waiting && status === (isHeld ? 'degraded' : 'ok')
+      }
+      await waitUntil('the backlog shows in health', isShown, { instead: () => world.health() })
+      const { checks } = await world.health()
       assert.deepEqual([checks.inbox_parked, checks.destinations_held.length], [0, isHeld ? 1 : 0])
-      assert.equal(status, isHeld ? 'degraded' : 'ok')
       assert.deepEqual(await gauges(world), { pending: waiting, held: isHeld ? 1 : 0 })
       const [maria] = everybody
       const [, colleague] = phones
@@ -89,7 +90,7 @@ describe(`${minutes} minutes in which the helpdesk`, { concurrency: true }, () =
         return (await world.health()).checks.inbox_pending === 0
       })
       assertOnceInOrder(world, chats, written)
-      assert.equal((await world.health()).status, 'ok')
+      await waitUntil('health is ok', async () => (await world.health()).status === 'ok')
       assert.deepEqual(await gauges(world), { pending: 0, held: 0 })
     })
   }

@@ -6,9 +6,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import type { SeenMessage } from '../../../sim/helpdesk/snapshots.ts'
 import { assertRefused } from '../../harness/assertions.ts'
-import { CommitCutter } from '../../harness/commit-cutter.ts'
+import { openCut } from '../../harness/cut-world.ts'
 import { tenantSettings } from '../../harness/destination.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
+import type { Answer } from '../../harness/http-request.ts'
 import { Bystander } from '../../harness/postgres-bystander.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
@@ -87,22 +88,34 @@ describe('PostgreSQL stuck for longer than the answer may take', together, () =>
 })
 
 describe('a database that fails', together, () => {
-  test('a commit without an answer is taken back: the refused message is not sent, and its callback may come again', async () => {
-    await using stack = new AsyncDisposableStack()
-    const world = await AgentWorld.open({ engine: 'postgres' })
-    const cutter = stack.use(await CommitCutter.to(world.service.databasePath))
-    stack.use(world)
-    await world.restart({ DATABASE_URL: cutter.url })
+  test('a commit without an answer is found: the message is sent once, and its callback is not followed again', async () => {
+    await using stage = await openCut()
+    const { world, cutter } = stage
     cutter.cutAfter = 'insert into "outbox"'
-    assertRefused(await world.post(world.callback(1, 'unheard')), 'SERVICE_STORAGE_FAILED')
+    assert.deepEqual(outcomeOf(await world.post(world.callback(1, 'unheard'))), [200, 'sent'])
     assert.equal(cutter.cuts, 1)
-    await waitUntil('nothing is left of it', async () => (await world.outbox())['pending'] === 0)
-    assert.equal((await world.post(world.callback(1, 'unheard'))).status, 200)
+    assert.deepEqual(outcomeOf(await world.post(world.callback(1, 'unheard'))), [200, 'ignored'])
     await world.restart()
     assert.equal((await world.post(world.callback(2, 'the end'))).status, 200)
     assert.deepEqual(world.texts(), ['unheard', 'the end'])
   })
+
+  test('a commit without an answer is taken back if its callback names no message', async () => {
+    await using stage = await openCut()
+    const { world, cutter } = stage
+    cutter.cutAfter = 'insert into "outbox"'
+    assertRefused(await world.post(world.callback(0, 'unheard', { id: null })), 'SERVICE_STORAGE_FAILED')
+    assert.equal(cutter.cuts, 1)
+    await waitUntil('nothing is left of it', async () => (await world.outbox())['pending'] === 0)
+    await world.restart()
+    assert.equal((await world.post(world.callback(2, 'the end'))).status, 200)
+    assert.deepEqual(world.texts(), ['the end'])
+  })
 })
+
+function outcomeOf({ status, body }: Answer): [number, string] {
+  return [status, (body as { status: string }).status]
+}
 
 /** Holds the one place where SQLite can be written. */
 function locked(path: string): { release(): void; [Symbol.dispose](): void } {

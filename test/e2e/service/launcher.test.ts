@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import { chmod, cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -240,6 +240,30 @@ test('a newer Node than the needed one is used as it is', async () => {
   const { code, output, errors, pid } = await project.run({ version: 'v100.0.0' })
   assert.deepEqual([code, errors], [0, ''])
   assert.equal((JSON.parse(output) as { pid: number }).pid, pid)
+})
+
+const isKept = async (folder: string) => (await readdir(folder, { recursive: true })).length > 1
+
+test('what Node has compiled is kept for the next start', async () => {
+  await using project = await Project.create()
+  const { code, errors } = await project.run()
+  assert.deepEqual([code, errors], [0, ''])
+  assert.equal(await isKept(join(project.path, 'node_modules/.cache/compiled')), true)
+})
+
+test('what Node has compiled is kept where the environment says', async () => {
+  await using project = await Project.create()
+  const folder = join(project.path, 'elsewhere')
+  assert.equal((await project.run({}, { NODE_COMPILE_CACHE: folder })).code, 0)
+  assert.equal(await isKept(folder), true)
+  await assert.rejects(readdir(join(project.path, 'node_modules/.cache')), { code: 'ENOENT' })
+})
+
+test('a start that cannot keep what Node has compiled says nothing of it', async () => {
+  await using project = await Project.create()
+  await project.write('node_modules/.cache', 'not a folder')
+  const { code, errors } = await project.run()
+  assert.deepEqual([code, errors], [0, ''])
 })
 
 test('missing packages are named', async () => {

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { CommitCutter } from '../../harness/commit-cutter.ts'
+import { openCut } from '../../harness/cut-world.ts'
 import { withoutPostgres } from '../../harness/databases.ts'
 import { owner } from '../../harness/instance-api.ts'
 import { SubscriberServer } from '../../harness/subscriber-server.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { AgentWorld } from '../../harness/agent-world.ts'
 import { World } from '../../harness/world.ts'
 
 type Stage = AsyncDisposable & { world: World; cutter: CommitCutter; subscribers: SubscriberServer }
@@ -91,15 +91,14 @@ describe('the answer to a commit is lost', { skip: withoutPostgres, concurrency:
     'insert into "conversations"',
     'insert into "message_map"',
     'update "message_map"',
+    // The commit that accepts a message of an agent.
+    'insert into "settled_callbacks"',
     // The commit that marks a message sent.
     'insert into "outbox_totals"',
   ]
   test('of any step of a message: it arrives once, in either direction', async () => {
-    await using stack = new AsyncDisposableStack()
-    const world = await AgentWorld.open({ engine: 'postgres' })
-    const cutter = stack.use(await CommitCutter.to(world.service.databasePath))
-    stack.use(world)
-    await world.restart({ DATABASE_URL: cutter.url })
+    await using stage = await openCut()
+    const { world, cutter } = stage
     await world.allReady()
     for (const [n, step] of steps.entries()) {
       // A person who is not known yet takes all steps.

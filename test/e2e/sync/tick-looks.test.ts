@@ -8,8 +8,13 @@ import { FastClock } from '../../harness/fast-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { countsReceipts, delivered, looks } from './harness/tick-world.ts'
 
-// A look comes 10 s after a tick. With a faster clock a slow machine would not answer the callback before the look.
-const clock = new FastClock(2)
+/**
+ * A look comes 10 s after a tick. With a faster clock a slow machine would not answer the callback before the look. Each
+ * test has a clock of its own: a shared one runs on while other tests run in this process, and is then minutes ahead.
+ */
+function openWorld(): Promise<AgentWorld> {
+  return AgentWorld.open({ clock: new FastClock(2) })
+}
 
 async function looksAreOver({ service: { database } }: AgentWorld): Promise<void> {
   const planned = database.query.selectFrom('outbox').select('id').where('look_at', 'is not', null)
@@ -18,7 +23,7 @@ async function looksAreOver({ service: { database } }: AgentWorld): Promise<void
 
 describe('looks after ticks', { concurrency: 2 }, () => {
   test('a message is not looked at when the callback of its tick was answered', async () => {
-    await using world = await AgentWorld.open({ clock })
+    await using world = await openWorld()
     const { id, message } = await delivered(world, 'hello')
     world.bob.receipt('read', [message])
     await world.shown(id, ({ status }) => status === 'read')
@@ -28,7 +33,7 @@ describe('looks after ticks', { concurrency: 2 }, () => {
   })
 
   test('a message is shown as read again after the callback of its tick has failed', async () => {
-    await using world = await AgentWorld.open({ clock })
+    await using world = await openWorld()
     const { id, message } = await delivered(world, 'hello')
     await world.desk.patch('/inboxes/1', { channel: { webhook_url: 'http://127.0.0.1:1/webhook' } })
     world.bob.receipt('read', [message])

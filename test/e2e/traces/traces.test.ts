@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AgentWorld } from '../../harness/agent-world.ts'
 import { leaksIn } from '../../harness/leak-search.ts'
+import { FastClock } from '../../harness/fast-clock.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
 import { signatureOf } from '../../harness/signed-callback.ts'
 import { TraceCollector } from '../../harness/trace-collector.ts'
@@ -71,7 +72,8 @@ describe('traces', { concurrency: 2 }, () => {
 
   test('a message of an agent is one trace from its callback until it is shown as read', async () => {
     await using collector = await TraceCollector.start()
-    await using world = await AgentWorld.open({ environment: collector.environment })
+    // A callback is answered within seconds of this clock, which a busy machine may need for one message.
+    await using world = await AgentWorld.open({ environment: collector.environment, clock: new FastClock(0.2) })
     const id = await world.write('the secret answer')
     const message = await world.received('the secret answer')
     world.bob.receipt('read', [message])

@@ -74,7 +74,7 @@ async function openProtected(): Promise<Send> {
 
 async function openStock(): Promise<Send> {
   applyLibraryPatches()
-  const account = new Account({ keys, sessionId: 's', hold: nodeHold(epoch), clock, log })
+  const account = new Account({ keys, sessionId: 's', hold: nodeHold(epoch), clock, log, onFenced: () => undefined })
   const creds = await account.loadCreds()
   if (!creds) throw new Error('the account is not linked')
   const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })

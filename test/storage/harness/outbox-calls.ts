@@ -51,7 +51,11 @@ const storeCalls: Readonly<Record<string, StoreCall>> = {
     kind: 'repeated',
     run: ({ database, outbox }, id) => {
       const unchanged = toStatement(database.query.selectFrom('lease').select('epoch'))
-      return outbox.enqueueIf([unchanged], { ...row(id), isWaiting: true }, callback(id))
+      return outbox.enqueueIf(
+        { conditions: [unchanged], unread: unchanged },
+        { ...row(id), isWaiting: true },
+        callback(id),
+      )
     },
   },
   'OutboxStore.keepRefused': { kind: 'repeated', run: refused },
@@ -128,6 +132,7 @@ const transitionCalls: Readonly<Record<string, StoreCall>> = {
     given: pending,
     run: async (stores, id) => stores.transitions.cancel(await found(stores, id), 'deleted', 1500),
   },
+  'OutboxTransitions.timeNeeds': { kind: 'read', run: ({ transitions }) => transitions.timeNeeds(['shop'], 1000) },
   'OutboxTransitions.due': { kind: 'read', run: ({ transitions }) => transitions.due('shop', 1000) },
   'OutboxTransitions.expire': {
     kind: 'repeated',

@@ -7,9 +7,10 @@ import { MessageAcceptor } from './message-acceptor.ts'
 
 type Deps = ConstructorParameters<typeof MessageAcceptor>[0]
 
-test('the part that accepts for another node gets the time that is left', async () => {
+test('a message of an instance that another node holds is read anew, and accepted there in the time that is left', async () => {
   const clock = new ManualClock()
   const given: number[] = []
+  const asked: string[] = []
   const elsewhere: Pick<MessageAcceptor, 'send'> = {
     send: (_route, _arrival, withinMs) => {
       given.push(withinMs)
@@ -26,13 +27,21 @@ test('the part that accepts for another node gets the time that is left', async 
     },
     contexts: {
       questionOf: () => Promise.resolve({}),
-      recall: () => Promise.resolve({ sender: { name: 'shop' }, unchanged: {} }),
+      recall: () => Promise.resolve({ sender: { name: 'remembered' }, unchanged: {} }),
+      read: () => Promise.resolve({ sender: { name: 'read' }, hasUnread: false }),
     },
     answers: new AnswerInTime({ clock } as unknown as ConstructorParameters<typeof AnswerInTime>[0]),
-    others: { acceptorFor: () => elsewhere, acceptor: elsewhere, catchUp: () => Promise.resolve() },
+    others: {
+      acceptorFor: (name: string) => {
+        asked.push(name)
+        return elsewhere
+      },
+      acceptor: elsewhere,
+      catchUp: () => Promise.resolve(),
+    },
     lanes: new ChatLanes(),
   } as unknown as Deps
-  const asked = [{}, { command: {}, age: {} }, 3000] as Parameters<MessageAcceptor['send']>
-  await new MessageAcceptor(deps).send(...asked)
-  assert.deepEqual(given, [2000])
+  const callback = [{}, { command: {}, age: {} }, 3000] as Parameters<MessageAcceptor['send']>
+  await new MessageAcceptor(deps).send(...callback)
+  assert.deepEqual([asked.at(-1), given], ['read', [2000]])
 })

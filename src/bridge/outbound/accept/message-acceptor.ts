@@ -1,7 +1,8 @@
 // Accepts the messages that the helpdesk asks to send. "Accepted" means committed: the row is in the database.
 //
 // The idea of the immediate send: a text that can leave at once needs a single commit between the callback and the network.
-//   1. One read (or the read of the previous message) says who owns the conversation and where the chat last wrote from.
+//   1. Memory, or one read, says who owns the conversation and where the chat last wrote from. The commit of step 4 checks what
+//      comes from memory.
 //   2. If the message needs nothing else, `ImmediateSend` composes it and gives its part an id.
 //   3. `OutboxWorker.startPrepared` starts the send. The session encrypts the message, but holds its frame back.
 //   4. Meanwhile one commit stores the row as `sending`, with the id of the part, and settles the callback.
@@ -24,7 +25,7 @@ import type { SendCommand } from './commands.ts'
 import type { LaterTurn } from './later-turn.ts'
 import type { Message, MessageStorage } from './message-storage.ts'
 import type { NewRows } from './new-rows.ts'
-import type { SendAnswer } from './send-answer.ts'
+import type { Seen, SendAnswer } from './send-answer.ts'
 import type { SendContext, SendContexts } from './send-context.ts'
 import type { SendGuards } from './send-guards.ts'
 
@@ -61,10 +62,17 @@ type Arrival = { command: SendCommand; age: CallbackAge }
 /** Without a `turn` the message may be sent as soon as it is accepted. */
 type Acceptance = Arrival & { deadline: Deadline; turn?: LaterTurn }
 
-type Store<Refusal> = (message: Message, noneStored?: Statement) => Promise<'accepted' | SendAnswer | Refusal>
+type KnownContext = Omit<SendContext, 'hasUnread'>
 
-/** `isConditional`: nothing is stored when a condition does not hold, and the message is then accepted in another way. */
-type Storing<Refusal> = { store: Store<Refusal>; isConditional: boolean }
+type Store<Refusal> = (message: Message, noneStored?: Statement) => Promise<Stored<Refusal>>
+
+type Stored<Refusal> = { stored: 'accepted' | SendAnswer | Refusal } & Seen
+
+/**
+ * With `stale` the context is one from memory. Nothing is stored and nothing is refused when it is no longer true, and the message is
+ * then accepted in another way.
+ */
+type Storing<Refusal> = { store: Store<Refusal>; stale?: Refusal }
 
 export class MessageAcceptor implements PerInstance {
   readonly #deps: Deps
@@ -100,29 +108,33 @@ export class MessageAcceptor implements PerInstance {
   }
 
   async #accept(route: Route, acceptance: Acceptance): Promise<Accepted | SendAnswer> {
-    const { contexts, storage, guards } = this.#deps
+    const { contexts, storage, guards, others } = this.#deps
     const { command, deadline } = acceptance
     let question = await contexts.questionOf(route, command)
     const recalled = await contexts.recall(question)
-    if (recalled) {
-      const { unchanged } = recalled
-      const store: Store<'stale'> = (message, noneStored) =>
-        storage.storeIf(noneStored ? [unchanged, noneStored] : [unchanged], message, deadline)
-      const accepted = await this.#acceptAt(route, recalled, acceptance, { store, isConditional: true })
+    // Another node reads for itself, so this one would never learn that its memory is old.
+    if (recalled && !others.acceptorFor(recalled.sender.name)) {
+      const { unchanged, unread } = recalled
+      const store: Store<'stale'> = (message, noneStored) => {
+        const conditions = noneStored ? [unchanged, noneStored] : [unchanged]
+        return storage.storeIf({ conditions, unread }, message, deadline)
+      }
+      const accepted = await this.#acceptAt<'stale'>(route, recalled, acceptance, { store, stale: 'stale' })
       if (accepted !== 'stale') return accepted
       // The person may have another record by now, or another node has stored a message of the chat.
       question = await contexts.questionOf(route, command)
     }
     const context = await contexts.read(question)
     if (!context) return guards.refuseNoRecipient(route, command)
-    const store: Store<never> = (message) => storage.store(message, deadline)
-    return this.#acceptAt(route, context, acceptance, { store, isConditional: false })
+    const { hasUnread } = context
+    const store: Store<never> = async (message) => ({ stored: await storage.store(message, deadline), hasUnread })
+    return this.#acceptAt(route, context, acceptance, { store })
   }
 
   /** Instances that share a helpdesk inbox may be on different nodes. The owner of the one that answers sends the message. */
   async #acceptAt<Refusal>(
     route: Route,
-    context: SendContext,
+    context: KnownContext,
     acceptance: Acceptance,
     storing: Storing<Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
@@ -132,16 +144,16 @@ export class MessageAcceptor implements PerInstance {
     try {
       return await this.#acceptIn(context, acceptance, storing)
     } catch (error) {
-      // It has left, and nothing was stored.
+      // It has left. If its row was stored all the same, the other part finds the callback settled.
       if (!(error instanceof NotHeldError) || !others.acceptor) throw error
       return acceptElsewhere(others.acceptor, route, acceptance)
     }
   }
 
   async #acceptIn<Refusal>(
-    { sender, destination, ref: found, facts, hasUnread, importState }: SendContext,
+    { sender, destination, ref: found, facts, importState }: KnownContext,
     { command, age, turn, deadline }: Acceptance,
-    { store, isConditional }: Storing<Refusal>,
+    { store, stale }: Storing<Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
     const { guards, immediate, answers, rows, others } = this.#deps
     const callback = callbackKey({ sender, destination }, command.messageId)
@@ -151,16 +163,17 @@ export class MessageAcceptor implements PerInstance {
       const ref = { ...found, chatId }
       const row = rows.rowOf({ sender, destination, ref }, command)
       // First: what is refused for another reason can be sent by Retry.
-      const imported = await guards.checkImport(row, command, importState, callback, deadline)
+      const imported = await guards.checkImport(row, command, importState, { key: callback, deadline, stale })
       if (imported) return imported
-      if (guards.isTooOld(age)) return guards.refuseTooOld(row, callback)
-      const refusal = await guards.check(sender, row, callback, deadline)
+      if (guards.isTooOld(age)) return stale ?? guards.refuseTooOld(row, callback)
+      const refusal = await guards.check(sender, row, { key: callback, deadline, stale })
       if (refusal) return refusal
-      const noneStored = isConditional ? others.noneStored(sender.name, chatId) : undefined
+      const noneStored = stale ? others.noneStored(sender.name, chatId) : undefined
       if (!noneStored) await others.catchUp(sender.name)
       const prepared = !turn && facts ? await immediate.prepare(row, ref, facts) : undefined
       const { listener, outcome } = answers.listen(row.instance)
-      const stored = await store({ row, key: callback, prepared, listener, turn, destination }, noneStored)
+      const message = { row, key: callback, prepared, listener, turn, destination }
+      const { stored, hasUnread } = await store(message, noneStored)
       if (stored !== 'accepted') return stored
       const { id: queueId, instance, expiresAt } = row
       const taken = { address: facts?.lastAddress ?? ref.jid, hasUnread }

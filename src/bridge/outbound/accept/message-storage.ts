@@ -13,9 +13,8 @@ import type { SendLimit } from '../../../guard/send-limits.ts'
 import type { SettledKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import { openedRow, wordsIn } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { FirstClaim, OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
+import type { EnqueueIf, FirstClaim, OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { StorageError } from '../../../storage/engine/statement.ts'
-import type { Statement } from '../../../storage/engine/statement.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
 import type { PlannedLooks } from '../queue/planned-looks.ts'
 import type { OutcomeListener } from '../queue/row-outcomes.ts'
@@ -26,7 +25,7 @@ import type { Deadline } from './answer-in-time.ts'
 import type { LaterTurn } from './later-turn.ts'
 import { noRecipient } from './commands.ts'
 import { repeated } from './send-answer.ts'
-import type { SendAnswer } from './send-answer.ts'
+import type { Seen, SendAnswer } from './send-answer.ts'
 import type { UndecidedRows } from './undecided-rows.ts'
 
 type Deps = {
@@ -70,14 +69,22 @@ export class MessageStorage {
     return this.#store<never>(message, deadline, (claim) => this.#deps.outbox.enqueue(row, key, claim))
   }
 
-  /** Stores the message only while each of the conditions touches one row. */
-  storeIf(
-    conditions: readonly Statement[],
+  /** Stores the message only while each of the conditions touches one row. Also says whether the conversation has unread messages. */
+  async storeIf(
+    when: EnqueueIf,
     message: Message,
     deadline: Deadline,
-  ): Promise<'accepted' | SendAnswer | Stale> {
+  ): Promise<{ stored: 'accepted' | SendAnswer | Stale } & Seen> {
     const { row, key } = message
-    return this.#store(message, deadline, (claim) => this.#deps.outbox.enqueueIf(conditions, row, key, claim))
+    // A commit whose answer is lost does not tell. If there are none, looking for them costs one read.
+    let hasUnread = true
+    const stored = await this.#store<Stale>(message, deadline, async (claim) => {
+      const enqueued = await this.#deps.outbox.enqueueIf(when, row, key, claim)
+      if (enqueued.stored === 'accepted') hasUnread = enqueued.hasUnread
+      // The refusal of a message is kept with its chat, which must be the right one.
+      return enqueued.stored === 'full' ? 'stale' : enqueued.stored
+    })
+    return { stored, hasUnread }
   }
 
   #store<S extends Stale>(
@@ -137,7 +144,7 @@ export class MessageStorage {
     isAgain = false,
   ): Promise<SendAnswer | S | undefined> {
     const { row } = message
-    const stored = await enqueue().catch((error: unknown) => this.#giveUp(row, error))
+    const stored = await this.#enqueueSurely(message, deadline, enqueue)
     if (stored === 'full') return this.#keepFull(row)
     if (stored === 'duplicate') {
       const answer = await this.#answerRepeat(message, deadline)
@@ -177,12 +184,43 @@ export class MessageStorage {
     return { kind: 'full', reason }
   }
 
-  /** The commit may have been made although it was never confirmed. The helpdesk is told that the message failed. */
-  async #giveUp(row: NewOutboxRow, error: unknown): Promise<never> {
-    const isUndone = error instanceof StorageError && error.failure !== 'unavailable'
-    const isCertain = isUndone || error instanceof NotHeldError
-    if (!isCertain) await this.#deps.undecided.refuse(row)
-    throw error
+  /** When the answer of the commit is lost, a second try tells whether the row is stored. */
+  async #enqueueSurely<Result>(
+    message: Message,
+    deadline: Deadline,
+    enqueue: () => Promise<Result>,
+  ): Promise<Result | 'accepted' | 'duplicate'> {
+    try {
+      return await enqueue()
+    } catch (error) {
+      if (isUndone(error)) throw error
+      const again = isUnanswered(error) && !deadline.isOver ? await this.#enqueueAgain(message, enqueue) : undefined
+      if (again) return again
+      // The commit may still be made, and the helpdesk is told that the message failed.
+      await this.#deps.undecided.refuse(message.row)
+      throw error
+    }
+  }
+
+  /**
+   * A callback or a request is settled once, so only one of the two commits can be made. Undefined when the second try does not
+   * tell which.
+   */
+  async #enqueueAgain(
+    { row, key }: Message,
+    enqueue: () => Promise<unknown>,
+  ): Promise<'accepted' | 'duplicate' | undefined> {
+    if (key === null) return undefined
+    try {
+      const stored = await enqueue()
+      if (stored === 'accepted') return 'accepted'
+      if (stored !== 'duplicate') return undefined
+      return (await this.#deps.outbox.settledBy(key))?.id === row.id ? 'accepted' : 'duplicate'
+    } catch (error) {
+      // The instance has left, so the first commit is decided. The next holder of the instance finds the row, if there is one.
+      if (error instanceof NotHeldError) throw error
+      return undefined
+    }
   }
 
   /** Another Chatwoot may have taken the place of the helpdesk inbox, with the same message ids. */
@@ -191,6 +229,15 @@ export class MessageStorage {
     const { fingerprints } = this.#deps
     return settled.chatId !== row.chatId || !fingerprints.matches(settled.fingerprint, wordsIn(row))
   }
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof StorageError && error.failure === 'unavailable'
+}
+
+/** Nothing is stored, and nothing will be. */
+function isUndone(error: unknown): boolean {
+  return error instanceof NotHeldError || (error instanceof StorageError && error.failure !== 'unavailable')
 }
 
 function fullByPace({ perMinute: rate, warmup }: SendLimit, count: number): string {

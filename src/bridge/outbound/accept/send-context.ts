@@ -26,8 +26,11 @@ type Deps = {
 /** Without `facts` the message cannot be sent immediately. */
 export type SendContext = AnswerRoute & { facts: ChatFacts | undefined; importState: ImportState } & Seen
 
-/** `unchanged` makes a commit fail when the context is no longer true. */
-type RecalledContext = SendContext & { unchanged: Statement }
+/**
+ * A commit with `unchanged` fails when the context is no longer true. The commit also says with `unread` whether the conversation has
+ * unread messages.
+ */
+export type RecalledContext = Omit<SendContext, 'hasUnread'> & { unchanged: Statement; unread: Statement }
 
 /**
  * What a context is looked up by. `known` is the chat that the callback names, for a conversation that is not stored, when we
@@ -57,13 +60,18 @@ export class SendContexts {
     return { route, recipient, known, key }
   }
 
-  /** The context of the previous message, when that is recent and its instance still answers. */
+  /** From memory, when enough is remembered and the instance still answers. */
   async recall(question: ContextQuestion): Promise<RecalledContext | undefined> {
     const recalled = this.#deps.store.recall(question.key)
     if (!recalled) return undefined
     const isStored = recalled.stored.length > 0
-    const context = isStored ? await this.#stored(question, recalled) : await this.#named(question, recalled)
-    return context && { ...context, unchanged: recalled.unchanged }
+    // Whether the callback is settled, and what is unread, the commit finds out.
+    const found = { ...recalled, hasUnread: false, isSettled: false }
+    const context = isStored ? await this.#stored(question, found) : await this.#named(question, found)
+    if (!context) return undefined
+    const { sender, destination, ref, facts, importState } = context
+    const { unchanged, unread } = recalled
+    return { sender, destination, ref, facts, importState, unchanged, unread }
   }
 
   /** Undefined when neither the stored conversation nor the callback says who is to be answered. */

@@ -36,6 +36,9 @@ type Deps = {
   rows: Pick<MessageRows, 'create'>
 }
 
+/** `stale` is the answer instead of a refusal when the chat is known only from memory. */
+type Refusing<Stale> = { key: SettledKey | null; deadline: Deadline; stale?: Stale | undefined }
+
 export class SendGuards {
   readonly #deps: Deps
 
@@ -60,28 +63,27 @@ export class SendGuards {
   }
 
   /** Whether the history in the conversation forbids the message. A message that may be sent later is kept for Retry. */
-  async checkImport(
+  async checkImport<Stale = never>(
     row: NewOutboxRow,
     command: SendCommand,
     state: ImportState,
-    callback: CallbackKey | null,
-    deadline: Deadline,
-  ): Promise<SendAnswer | undefined> {
+    { key, deadline, stale }: Refusing<Stale>,
+  ): Promise<SendAnswer | Stale | undefined> {
     const refusal = importRefusal(command, state, row.createdAt)
-    if (!refusal) return undefined
+    if (!refusal || stale) return refusal && stale
     const { code, reason } = refusal
     const isFinal = code === 'history_conversation'
     const kept = isFinal ? { ...row, chatId: nowhere.chatId, remoteJid: nowhere.jid } : row
-    return (await this.#keepRefused(kept, callback, reason, deadline)) ?? { kind: 'undeliverable', code, reason }
+    return (await this.#keepRefused(kept, key, reason, deadline)) ?? { kind: 'undeliverable', code, reason }
   }
 
   /** Undefined when the message does not repeat the one before it. */
-  async check(
+  async check<Stale = never>(
     sender: Sender,
     row: NewOutboxRow,
-    key: SettledKey | null,
-    deadline: Deadline,
-  ): Promise<SendAnswer | undefined> {
+    refusing: Refusing<Stale>,
+  ): Promise<SendAnswer | Stale | undefined> {
+    const { key, deadline, stale } = refusing
     const { outbox, undecided, spamguard, fingerprints } = this.#deps
     const { instance, chatId, fingerprint, createdAt } = row
     if (!spamguard || !sender.isSpamguardEnabled || fingerprint === null) return undefined
@@ -90,10 +92,10 @@ export class SendGuards {
     const previous = await outbox.newestOf(instance, chatId)
     if (!previous || !isWithinWindow(previous.at, createdAt)) return undefined
     const isRepeat = fingerprints.matches(previous.fingerprint, wordsIn(row))
-    if (!isRepeat) return undefined
+    if (!isRepeat || stale) return isRepeat ? stale : undefined
     // The message before it may be this one, which was stored too late and is withdrawn by now.
     const settled = key && !deadline.isOver ? await outbox.settledBy(key) : undefined
-    if (settled && (await undecided.reopen(settled))) return this.check(sender, row, key, deadline)
+    if (settled && (await undecided.reopen(settled))) return this.check(sender, row, refusing)
     return this.#block(row, key, deadline)
   }
 

@@ -98,7 +98,7 @@ export class DirectMessages {
     const { content, quote = null } = message
     return lanes.run(name, found.chatId, async (chatId) => {
       const row = rows.create(route, { ...found, chatId }, { type: 'direct', content, quote })
-      const refusal = await guards.check(route.sender, row, key, deadline)
+      const refusal = await guards.check(route.sender, row, { key, deadline })
       if (refusal) return refusal
       await others.catchUp(name)
       const { listener, outcome } = answers.listen(name)

@@ -2,6 +2,7 @@
 // has failed.
 
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { TimeNeeds } from '../../../storage/stores/messages/waiting-sql.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
@@ -19,13 +20,14 @@ import type { Readiness, SendingAccounts } from '../send/sending-accounts.ts'
 import { inQueueOrder } from './queue-order.ts'
 import type { OutcomeListener, RowOutcomes } from './row-outcomes.ts'
 import { sendSlots } from './row-attempts.ts'
+import { timeNeedsOf } from './time-needs.ts'
 import type { FreshRow, RowAttempts, SendSlots } from './row-attempts.ts'
 
 const instanceDeleted = writeReason('instanceDeleted')
 
 type Deps = {
   outbox: Pick<OutboxStore, 'live' | 'liveOfDeleted' | 'countPending' | 'moveRows'>
-  transitions: Pick<OutboxTransitions, 'recover' | 'startWaiting' | 'stopWaiting'>
+  transitions: Pick<OutboxTransitions, 'recover' | 'startWaiting' | 'stopWaiting' | 'timeNeeds'>
   attempts: Pick<RowAttempts, 'attempt'>
   outcomes: RowOutcomes
   pace: Pick<Pace, 'tryAcquire'>
@@ -81,10 +83,11 @@ export class OutboxWorker implements PerInstance {
   /** Queues the stored rows of an instance. They wait until it is connected. */
   async take(instance: InstanceName): Promise<void> {
     const { outbox, transitions, isUndecided, clock } = this.#deps
-    const rows = inQueueOrder(await outbox.live(instance)).filter(({ id }) => !isUndecided(id))
+    const stored = await outbox.live(instance)
+    const rows = inQueueOrder(stored).filter(({ id }) => !isUndecided(id))
     if (rows.length === 0) return
-    await transitions.recover(instance)
-    await transitions.startWaiting(instance, clock.now())
+    if (stored.some(({ isSending }) => isSending)) await transitions.recover(instance)
+    if (stored.some(({ isLimitless }) => isLimitless)) await transitions.startWaiting(instance, clock.now())
     this.#accountOf(instance)
     const queued = this.#queues.ids(instance)
     for (const { id, chatId } of rows) {
@@ -208,19 +211,21 @@ export class OutboxWorker implements PerInstance {
 
   async expire(scope: RowScope): Promise<void> {
     const { outbox, accounts } = this.#deps
-    for (const instance of (await outbox.countPending(scope)).keys()) {
-      if (accounts.isHere(instance)) await unlessLost(this.#expireOf(instance))
+    const instances = [...(await outbox.countPending(scope)).keys()]
+    for await (const [instance, needs] of timeNeedsOf(this.#deps, instances)) {
+      if (accounts.isHere(instance)) await unlessLost(this.#expireOf(instance, needs))
     }
   }
 
-  async #expireOf(instance: InstanceName): Promise<void> {
+  /** Most instances need nothing of this at a time. */
+  async #expireOf(instance: InstanceName, { isLimitless, isOverdue, isLimited }: TimeNeeds): Promise<void> {
     const { transitions, clock, accounts } = this.#deps
     const readiness = accounts.readinessOf(instance)
     // A row that was stored while the connection was lost may not wait yet.
-    if (readiness === 'away') await transitions.startWaiting(instance, clock.now())
-    await this.#expireDue(instance)
+    if (readiness === 'away' && isLimitless) await transitions.startWaiting(instance, clock.now())
+    if (isOverdue) await this.#expireDue(instance)
     // A row that was stored since the login has a time limit, which must not run.
-    if (readiness === 'receiving') await transitions.stopWaiting(instance, clock.now())
+    if (readiness === 'receiving' && isLimited) await transitions.stopWaiting(instance, clock.now())
   }
 
   /** The instance is deleted: its rows fail. Rejects with a `NotHeldError` when this node may not write them. */

@@ -19,7 +19,8 @@ export class UnownedOutbox extends OutboxStore {
 
   /** Rejects when the instance does not exist any more. */
   override async enqueue(row: NewOutboxRow, key: SettledKey | null): ReturnType<OutboxStore['enqueue']> {
-    const stored = await this.enqueueIf([existingInstance(this.#database, row.instance)], row, key)
+    const exists = existingInstance(this.#database, row.instance)
+    const { stored } = await this.enqueueIf({ conditions: [exists] }, row, key)
     if (stored !== 'stale') return stored
     throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(row.instance)}`)
   }

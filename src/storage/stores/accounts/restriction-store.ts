@@ -2,6 +2,7 @@
 
 import type { InstanceName } from '../../../core/ids.ts'
 import type { HoldOf } from '../../../core/nodes/hold.ts'
+import { SharedReads } from '../../../lib/queues/shared-reads.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 
@@ -11,16 +12,21 @@ export type Restriction = { until: number; struckAt: number }
 export class RestrictionStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #restrictions: SharedReads<Restriction>
 
   constructor(database: Database, holdOf: HoldOf) {
     this.#database = database
     this.#writer = new FencedWriter(database, holdOf)
+    this.#restrictions = new SharedReads(async (instances) => {
+      const query = database.query.selectFrom('restrictions').selectAll().where('instance', 'in', instances)
+      const rows = await database.read(query)
+      return new Map(rows.map(({ instance, until, struck_at }) => [instance, { until, struckAt: struck_at }]))
+    })
   }
 
-  async find(instance: InstanceName): Promise<Restriction | undefined> {
-    const query = this.#database.query.selectFrom('restrictions').selectAll().where('instance', '=', instance)
-    const [found] = await this.#database.read(query)
-    return found && { until: found.until, struckAt: found.struck_at }
+  /** Instances that are asked for together share a read. */
+  find(instance: InstanceName): Promise<Restriction | undefined> {
+    return this.#restrictions.find(instance)
   }
 
   async save(instance: InstanceName, { until, struckAt }: Restriction): Promise<void> {

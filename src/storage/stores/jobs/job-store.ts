@@ -7,6 +7,7 @@ import type { InstanceName } from '../../../core/ids.ts'
 import { jobTypes, noProgressOf } from '../../../core/jobs/job.ts'
 import type { Job, JobEnd } from '../../../core/jobs/job.ts'
 import type { HoldOf, NodeHold } from '../../../core/nodes/hold.ts'
+import { SharedReads } from '../../../lib/queues/shared-reads.ts'
 import type { Database } from '../../database.ts'
 import type { JobTable } from '../../schema/jobs.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
@@ -24,6 +25,7 @@ export class JobStore {
   readonly #database: Database
   readonly #writer: FencedWriter
   readonly #nodeWriter: NodeWriter
+  readonly #unfinished = new SharedReads((instances) => this.#readUnfinished(instances))
 
   constructor(database: Database, holdOf: HoldOf, nodeHold: () => NodeHold) {
     this.#database = database
@@ -54,15 +56,19 @@ export class JobStore {
     return rows.map(toJob)
   }
 
-  /** The jobs of an instance that have not ended, oldest first. */
+  /** The jobs of an instance that have not ended, oldest first. Instances that are asked for together share a read. */
   async unfinished(instance: InstanceName): Promise<Job[]> {
+    return (await this.#unfinished.find(instance)) ?? []
+  }
+
+  async #readUnfinished(instances: readonly InstanceName[]): Promise<Map<InstanceName, Job[]>> {
     const rows = await this.#database.read(
       this.#known()
-        .where('instance', '=', instance)
+        .where('instance', 'in', instances)
         .where('status', 'in', unfinished)
         .orderBy('id', (order) => this.#database.inByteOrder(order)),
     )
-    return rows.map(toJob)
+    return Map.groupBy(rows.map(toJob), ({ instance }) => instance)
   }
 
   /** The job runs. Its first begin is the one that counts. False when the job has ended. */

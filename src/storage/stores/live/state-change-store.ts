@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { StateChange } from '../../../core/live.ts'
 import type { NodeHold } from '../../../core/nodes/hold.ts'
+import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
 import { NodeWriter } from '../node-writer.ts'
@@ -13,20 +14,18 @@ const columns = ['id', 'instance', 'at', 'state', 'reason'] as const
 export class StateChangeStore {
   readonly #database: Database
   readonly #writer: NodeWriter
+  readonly #insert: ReturnType<typeof compileInsert>
 
   constructor(database: Database, nodeHold: () => NodeHold) {
     this.#database = database
     this.#writer = new NodeWriter(database, nodeHold)
+    this.#insert = compileInsert(database)
   }
 
   /** Of any instances, so that one commit takes them all. A change that is stored already stays as it is. */
   async add(changes: readonly StateChange[]): Promise<void> {
-    const { query } = this.#database
     const inserts = changes.map(({ id, instance, at, state, reason }) =>
-      query
-        .insertInto('state_changes')
-        .values({ id, instance, at, state, reason })
-        .onConflict((known) => known.column('id').doNothing()),
+      this.#insert({ id, instance, at, state, reason }),
     )
     if (inserts.length > 0) await this.#writer.write(...inserts)
   }
@@ -62,4 +61,13 @@ export class StateChangeStore {
       .limit(batchSize)
     await this.#writer.removeAll(query.deleteFrom('state_changes').where('id', 'in', old))
   }
+}
+
+function compileInsert({ query }: Database) {
+  return compileOnce(columns, (value) =>
+    query
+      .insertInto('state_changes')
+      .values(value)
+      .onConflict((known) => known.column('id').doNothing()),
+  )
 }

@@ -7,6 +7,8 @@ import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
 import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
+import { SharedReads } from '../../../lib/queues/shared-reads.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
@@ -44,11 +46,13 @@ export class InboxStore {
   readonly #database: Database
   readonly #fence: Fence
   readonly #removal: ReturnType<typeof compileRemoval>
+  readonly #counts: SharedReads<InboxCounts>
 
   constructor(database: Database) {
     this.#database = database
     this.#fence = createFence(database)
     this.#removal = compileRemoval(database)
+    this.#counts = new SharedReads((instances) => readCounts(database, instances))
   }
 
   /** The ids of the pending rows of an instance between these ids, oldest first, without those that only wait for a file. */
@@ -125,16 +129,9 @@ export class InboxStore {
     return rows.map(({ id }) => id)
   }
 
+  /** Instances that are asked for together share a read. */
   async counts(instance: InstanceName): Promise<InboxCounts> {
-    const query = this.#database.query
-      .selectFrom('inbox')
-      .select(['state', ({ fn }) => fn.countAll<number>().as('count')])
-      .where('instance', '=', instance)
-      .where('kind', '!=', lateFile)
-      .groupBy('state')
-    const rows = await this.#database.read(query)
-    const countOf = (state: string) => rows.find((row) => row.state === state)?.count ?? 0
-    return { pending: countOf('pending'), parked: countOf('parked') }
+    return (await this.#counts.find(instance)) ?? { pending: 0, parked: 0 }
   }
 
   async remove(hold: Hold, id: RowId): Promise<void> {
@@ -209,6 +206,23 @@ export class InboxStore {
       return removed
     })
   }
+}
+
+async function readCounts(
+  database: Database,
+  instances: readonly InstanceName[],
+): Promise<Map<InstanceName, InboxCounts>> {
+  const query = database.query
+    .selectFrom('inbox')
+    .select(['instance', 'state', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('instance', 'in', instances)
+    .where('kind', '!=', lateFile)
+    .groupBy(['instance', 'state'])
+  const counts = new Map<InstanceName, InboxCounts>()
+  for (const { instance, state, count } of await database.read(query)) {
+    getOrCreate(counts, instance, () => ({ pending: 0, parked: 0 }))[state] = count
+  }
+  return counts
 }
 
 function compileRemoval({ query }: Database) {

@@ -52,9 +52,8 @@ export class JournalStore {
   }
 
   inbox({ id, instance, event, receivedAt }: NewInboxRow): Statement {
-    const seal = Buffer.from(JSON.stringify(event))
-    const place = placeOf(inboxSecrets.table, [id], 'event')
-    return { sql: this.#inbox, parameters: [id, instance, { seal, place }, receivedAt, event.kind] }
+    const sealed = { seal: JSON.stringify(event), place: placeOf(inboxSecrets.table, [id], 'event') }
+    return { sql: this.#inbox, parameters: [id, instance, sealed, receivedAt, event.kind] }
   }
 
   async wasOpened(sessionId: string, envelope: string): Promise<boolean> {

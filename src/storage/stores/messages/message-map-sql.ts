@@ -61,7 +61,7 @@ export function compileClaimStatements({ query }: Database) {
   return {
     noteWriter: noteWriter(query),
     claim: toStatement(claim.onConflict((conflict) => conflict.columns(identity).doNothing())).sql,
-    related: toStatement(related.where('network_id', 'in', ['', '']).orderBy('id')).sql,
+    related: toStatement(related.where('network_id', 'in', ['', '']).where('id', '!=', '').orderBy('id')).sql,
     complete: toStatement(complete).sql,
   }
 }

@@ -83,9 +83,9 @@ export class MessageMapStore {
   }
 
   /**
-   * Claims the message unless it is claimed already. Returns what is known under its own id and under `relatedId`. One commit
-   * does all that is needed before a POST. It also says who wrote into the conversation last: an automatic answer can come
-   * before the POST has ended.
+   * Claims the message unless it is claimed already. Returns what is known under its own id and under `relatedId`, the claim
+   * included. One commit does all that is needed before a POST. It also says who wrote into the conversation last: an automatic
+   * answer can come before the POST has ended.
    */
   async claim(
     hold: Hold,
@@ -93,20 +93,24 @@ export class MessageMapStore {
     relatedId: NetworkMessageId,
   ): Promise<{ fresh: boolean; known: MappedMessage[] }> {
     const { id, instance, destination, chat, sender, networkId, kind, direction, networkAt, posting } = claim
-    const { claimedAt, readAt } = timesOf(claim)
+    const times = timesOf(claim)
     const place = placeOf(messageMapSecrets.table, [id], 'content')
-    const content = claim.content && { seal: Buffer.from(JSON.stringify(claim.content)), place }
+    const content = claim.content && { seal: JSON.stringify(claim.content), place }
     const insert = [
       ...[id, instance, destination, chat, sender, networkId, kind, direction, JSON.stringify(claim.networkKey)],
-      ...[networkAt, posting.conversationId, claimedAt, posting.since, posting.after, readAt, content],
+      ...[networkAt, posting.conversationId, times.claimedAt, posting.since, posting.after, times.readAt, content],
     ]
-    const rows = await this.#database.writeReturning<LightRow>(
+    const { touched, rows } = await this.#database.writeCounting<LightRow>(
       this.#fence(hold),
       statement(this.#sql.claim, insert),
       ...(direction === 'in' ? [statement(this.#sql.noteWriter, [id])] : []),
-      statement(this.#sql.related, [instance, networkId, relatedId]),
+      statement(this.#sql.related, [instance, networkId, relatedId, id]),
     )
-    return { fresh: rows.some((row) => row.id === id), known: rows.map(toMapped) }
+    const others = rows.map(toMapped)
+    // Not by the other rows: on PostgreSQL the row that stands in the way may be gone before they are read.
+    const [, inserted] = touched
+    const fresh = inserted === 1
+    return { fresh, known: fresh ? [...others, claimed(claim, times)] : others }
   }
 
   /** Another POST of a claimed message begins: `isPast` as in its claim, unless the message came live meanwhile. */
@@ -224,6 +228,15 @@ export class MessageMapStore {
 /** Later code takes the newest claims of a chat for its newest messages. */
 function timesOf({ isPast, networkAt, posting: { since } }: NewClaim): { claimedAt: number; readAt: number | null } {
   return isPast ? { claimedAt: Math.min(networkAt, since), readAt: since } : { claimedAt: since, readAt: null }
+}
+
+/** The row as the claim has stored it. Reading it back would cost more than storing it. */
+function claimed(claim: NewClaim, times: Pick<MappedMessage, 'claimedAt' | 'readAt'>): MappedMessage {
+  const { id, instance, destination, chat, sender, networkId, kind, direction, networkKey, networkAt, posting } = claim
+  return {
+    ...{ id, instance, destination, chat, sender, networkId, kind, direction, networkKey, networkAt, posting },
+    ...{ conversationId: posting.conversationId, messageId: null, ...times },
+  }
 }
 
 function statement(sql: string, parameters: readonly (Scalar | Secret)[]): Statement {

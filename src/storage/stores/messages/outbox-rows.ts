@@ -58,6 +58,9 @@ export type LiveRow = Pick<
   'id' | 'kind' | 'instance' | 'chatId' | 'destination' | 'conversationId' | 'messageId'
 >
 
+/** `isSending`: the frame of the row may be leaving. `isLimitless`: the row would wait for a connection without a time limit. */
+export type TakenRow = LiveRow & { isSending: boolean; isLimitless: boolean }
+
 export const acceptedColumns = [
   'id',
   'kind',

@@ -7,6 +7,7 @@ import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../
 import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { NodeHold, WriterHoldOf } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
+import { SharedReads } from '../../../lib/queues/shared-reads.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import {
   callbackColumns,
@@ -38,7 +39,8 @@ import {
   sealedForRetry,
   toColumns,
 } from './outbox-rows.ts'
-import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
+import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow, TakenRow } from './outbox-rows.ts'
+import { readLiveRows } from './live-rows.ts'
 import { outboxSecrets } from '../../schema/messages.ts'
 import { StorageError } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
@@ -48,11 +50,14 @@ export type FirstClaim = { parts: readonly OutboxPart[]; address: Jid }
 
 type Enqueued = 'accepted' | 'full' | 'duplicate'
 
+export type EnqueueIf = { conditions: readonly Statement[]; unread?: Statement }
+
 export class OutboxStore {
   readonly #database: Database
   readonly #writer: FencedWriter
   readonly #nodeWriter: NodeWriter
   readonly #waitingRows = new KeyedLanes()
+  readonly #liveRows: SharedReads<TakenRow[]>
   readonly #insert: ReturnType<typeof compileInsert>
   readonly #settle: ReturnType<typeof compileSettle>
   readonly #lookAgain: ReturnType<typeof compileLookAgain>
@@ -61,6 +66,7 @@ export class OutboxStore {
     this.#database = database
     this.#writer = new FencedWriter(database, holdOf)
     this.#nodeWriter = new NodeWriter(database, nodeHold)
+    this.#liveRows = new SharedReads((instances) => readLiveRows(database, instances))
     this.#insert = compileInsert(database)
     this.#settle = compileSettle(database)
     this.#lookAgain = compileLookAgain(database)
@@ -70,23 +76,27 @@ export class OutboxStore {
    * Stores the message and settles its callback or its request in one commit. With a claim the same commit claims the row, and its frame may
    * leave right after it.
    */
-  enqueue(row: NewOutboxRow, key: SettledKey | null, claim?: FirstClaim): Promise<Enqueued> {
-    return this.#inTurn(row, () => this.#enqueue(row, key, claim))
+  async enqueue(row: NewOutboxRow, key: SettledKey | null, claim?: FirstClaim): Promise<Enqueued> {
+    const { stored } = await this.#inTurn(row, () => this.#enqueue(row, key, claim, []))
+    return stored
   }
 
-  /** Like `enqueue`, in the same commit as conditions. When one of them does not touch one row, nothing is stored. */
+  /**
+   * Like `enqueue`, in the same commit as conditions. When one of them does not touch one row, nothing is stored. Also says whether
+   * `unread` touches a row.
+   */
   async enqueueIf(
-    conditions: readonly Statement[],
+    { conditions, unread }: EnqueueIf,
     row: NewOutboxRow,
     key: SettledKey | null,
     claim?: FirstClaim,
-  ): Promise<Enqueued | 'stale'> {
+  ): Promise<{ stored: Enqueued | 'stale'; hasUnread: boolean }> {
     try {
       const expected = conditions.map((condition) => ({ ...condition, expect: 1 }))
-      return await this.#inTurn(row, () => this.#enqueue(row, key, claim, ...expected))
+      return await this.#inTurn(row, () => this.#enqueue(row, key, claim, expected, unread))
     } catch (error) {
       if (!isUnexpected(error)) throw error
-      return 'stale'
+      return { stored: 'stale', hasUnread: false }
     }
   }
 
@@ -99,17 +109,19 @@ export class OutboxStore {
     row: NewOutboxRow,
     key: SettledKey | null,
     claim: FirstClaim | undefined,
-    ...conditions: readonly Statement[]
-  ): Promise<Enqueued> {
+    conditions: readonly Statement[],
+    unread?: Statement,
+  ): Promise<{ stored: Enqueued; hasUnread: boolean }> {
     const { instance, isWaiting } = row
+    const insertion = this.#insertion(row, key, claim, conditions)
     try {
-      await this.#writer.write(instance, ...this.#insertion(row, key, claim, conditions))
-      return 'accepted'
+      const touched = await this.#writer.count(instance, ...insertion, ...(unread ? [unread] : []))
+      return { stored: 'accepted', hasUnread: unread !== undefined && touched.at(-1) === 1 }
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      if (await isSettled(this.#database, error, key)) return 'duplicate'
+      if (await isSettled(this.#database, error, key)) return { stored: 'duplicate', hasUnread: false }
       const isFull = isWaiting && error.failure === 'expectation' && (await this.countWaiting(instance)) >= maxWaiting
-      if (isFull) return 'full'
+      if (isFull) return { stored: 'full', hasUnread: false }
       throw error
     }
   }
@@ -223,23 +235,22 @@ export class OutboxStore {
     return row && { fingerprint: row.fingerprint, at: row.settled_at ?? row.created_at }
   }
 
-  /** Rows of an instance that are pending or being sent, oldest first. */
-  live(instance: InstanceName): Promise<LiveRow[]> {
-    return this.#database.read(this.#live().where('instance', '=', instance))
+  /** Rows of an instance that are pending or being sent, oldest first. Instances that are asked for together share a read. */
+  async live(instance: InstanceName): Promise<TakenRow[]> {
+    return (await this.#liveRows.find(instance)) ?? []
   }
 
   /** The same of instances that do not exist any more. */
   liveOfDeleted(): Promise<LiveRow[]> {
-    return this.#database.read(this.#live().where(isDeleted('outbox.instance')))
-  }
-
-  #live() {
-    return this.#database.query
-      .selectFrom('outbox')
-      .select(['id', 'kind', 'instance', 'chat as chatId', 'destination'])
-      .select(['conversation_id as conversationId', 'message_id as messageId'])
-      .where('status', 'in', ['pending', 'sending'])
-      .orderBy('id')
+    return this.#database.read(
+      this.#database.query
+        .selectFrom('outbox')
+        .select(['id', 'kind', 'instance', 'chat as chatId', 'destination'])
+        .select(['conversation_id as conversationId', 'message_id as messageId'])
+        .where('status', 'in', ['pending', 'sending'])
+        .where(isDeleted('outbox.instance'))
+        .orderBy('id'),
+    )
   }
 
   async countWaiting(instance: InstanceName): Promise<number> {

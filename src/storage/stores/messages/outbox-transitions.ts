@@ -14,7 +14,8 @@ import { FencedWriter } from '../fenced-writer.ts'
 import { from } from './outbox-guards.ts'
 import { fromColumns, hasUnknown, lookPlanned, settledAudit } from './outbox-rows.ts'
 import type { OutboxRow } from './outbox-rows.ts'
-import { dueRows, expiryStep, startSteps, stopStep } from './waiting-sql.ts'
+import { dueRows, expiryStep, readTimeNeeds, startSteps, stopStep } from './waiting-sql.ts'
+import type { TimeNeeds } from './waiting-sql.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 type Counter = 'sent' | 'failed' | 'expired'
@@ -156,6 +157,11 @@ export class OutboxTransitions {
       this.#count(row.instance, 'failed', 1),
       auditInsert(this.#database, settledAudit('outbox.failed', row, reason, at)),
     )
+  }
+
+  /** What is to be done about the time limits of these instances, with one read. */
+  timeNeeds(instances: readonly InstanceName[], now: number): Promise<Map<InstanceName, TimeNeeds>> {
+    return readTimeNeeds(this.#database, instances, now)
   }
 
   /** Rows of this instance that have waited too long. */

@@ -1,7 +1,8 @@
 // The facts that are needed before a callback is accepted, in one read.
 //
-// Within ten seconds the read of the previous message is reused. The commit that accepts the message then checks that those
-// facts still hold. When they do not, nothing is stored and the caller reads again.
+// What was read about a chat is remembered, and used again without a read. The commit that accepts the message then checks that
+// those facts still hold, so a change by any process counts. When they do not, nothing is stored and the caller reads again. If
+// nothing is remembered of a conversation, we suppose that the callback names its chat and that nothing was imported into it.
 
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Person } from '../../../core/address.ts'
@@ -11,7 +12,7 @@ import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Database } from '../../database.ts'
 import type { Statement } from '../../engine/statement.ts'
-import { compileContextRead, compileStoredChats, compileUnchanged } from './send-context-sql.ts'
+import { compileContextRead, compileStoredChats, compileUnchanged, compileUnread } from './send-context-sql.ts'
 import { addressIn } from './sent-message-store.ts'
 import type { CallbackKey } from './settled-callbacks.ts'
 
@@ -35,6 +36,8 @@ export type ChatFacts = {
   lastAddress: Jid | undefined
   /** Whether the chat has any message, of either side. */
   isKnown: boolean
+  /** As remembered; null for a group. */
+  person?: Person | null
 }
 
 export type SendContextFacts = {
@@ -62,25 +65,42 @@ type FoundChat = {
 /** The columns of a chat that say what is imported into its conversation. */
 type Marks = { is_history: number | null; is_importing: number | null; import_ended_at: number | null }
 
-type CachedContext = { first: FoundChat; importState: ImportState }
+/** `phone` and `lid` are null for a group. */
+type RememberedChat = Person & Required<Pick<ChatFacts, 'lastAddress'>>
 
-// An agent or a bot writes several messages in a row.
-const reuseForMs = 10_000
-const maxCached = 2_000
+/** A chat of an instance. */
+type Owner = Pick<StoredChat, 'instance' | 'chatId'>
+
+/** What differs from what is supposed of a conversation. `owner` is the chat that is answered, if the callback names another one. */
+type RememberedConversation = { owner: Owner | undefined; importState: ImportState }
+
+/** `unchanged` touches one row while the facts still hold, and `unread` while the conversation has unread messages. */
+export type RecalledFacts = Pick<SendContextFacts, 'stored' | 'asked' | 'importState'> & {
+  unchanged: Statement
+  unread: Statement
+}
+
+const rememberedMs = 3_600_000
+const maxRemembered = 10_000
+const notImported: ImportState = { isHistory: false, isImporting: false, endedAt: null }
 
 export class SendContextStore implements PerInstance {
   readonly #database: Database
   readonly #read: ReturnType<typeof compileContextRead>
   readonly #stored: ReturnType<typeof compileStoredChats>
   readonly #unchanged: ReturnType<typeof compileUnchanged>
-  readonly #cache: BoundedMap<CachedContext>
+  readonly #unread: ReturnType<typeof compileUnread>
+  readonly #chats: BoundedMap<RememberedChat>
+  readonly #conversations: BoundedMap<RememberedConversation>
 
-  constructor(database: Database, clock: Pick<Clock, 'monotonic'>) {
+  constructor(database: Database, clock: Pick<Clock, 'monotonic'>, max = maxRemembered) {
     this.#database = database
     this.#read = compileContextRead(database)
     this.#stored = compileStoredChats(database)
     this.#unchanged = compileUnchanged(database)
-    this.#cache = new BoundedMap({ clock, max: maxCached, ttlMs: reuseForMs })
+    this.#unread = compileUnread(database)
+    this.#chats = new BoundedMap({ clock, max, ttlMs: rememberedMs })
+    this.#conversations = new BoundedMap({ clock, max, ttlMs: rememberedMs })
   }
 
   async read(key: SendContextKey): Promise<SendContextFacts> {
@@ -90,22 +110,32 @@ export class SendContextStore implements PerInstance {
     const hasUnread = first?.unread === 1
     const isSettled = first?.settled === 1
     const importState = importStateOf(rows)
-    // Other facts change with the very message that is being accepted.
-    const isLasting = first?.known === 1 && !hasUnread && !isSettled && !importState.isImporting
-    if (isLasting) this.#cache.set(nameOf(key), { first, importState })
-    else this.#cache.delete(nameOf(key))
+    if (first) this.#remember(key, first, importState)
     return { ...factsOf(rows), hasUnread, isSettled, importState }
   }
 
-  /** Facts of a recent read about the first chat. `unchanged` is a statement that touches one row while they still hold. */
-  recall(key: SendContextKey): (SendContextFacts & { unchanged: Statement }) | undefined {
-    const found = this.#cache.get(nameOf(key))
-    if (!found) return undefined
-    const { first, importState } = found
-    const { instance: owner, chat: owner_chat, phone, lid, lastKey: last_key } = first
-    const facts = { owner, owner_chat, phone, lid, last_key, import_ended_at: importState.endedAt }
-    const unchanged = this.#unchanged({ ...columnsOf(key), ...facts })
-    return { ...factsOf([first]), hasUnread: false, isSettled: false, importState, unchanged }
+  /** From memory. Undefined when too little is remembered. */
+  recall(key: SendContextKey): RecalledFacts | undefined {
+    const { owner = namedBy(key), importState = notImported } = this.#conversations.get(nameOf(key)) ?? {}
+    const chat = owner && this.#chats.get(nameOfChat(owner))
+    if (!owner || !chat) return undefined
+    const { phone, lid, lastAddress } = chat
+    const person = phone === null && lid === null ? null : { phone, lid }
+    const facts = { lastAddress, isKnown: true, person }
+    const isNamed = owner.instance === key.instance && owner.chatId === key.chatId
+    const { destination, conversationId: conversation_id } = key
+    const unchanged = this.#unchanged({
+      ...columnsOf(key),
+      ...{ owner: owner.instance, owner_chat: owner.chatId, phone, lid, last_address: lastAddress ?? null },
+      ...{ is_history: importState.isHistory ? 1 : 0, import_ended_at: importState.endedAt },
+    })
+    return {
+      stored: isNamed ? [] : [{ ...owner, ...facts, person }],
+      asked: isNamed ? facts : undefined,
+      importState,
+      unchanged,
+      unread: this.#unread({ destination, conversation_id }),
+    }
   }
 
   async storedConversation(destination: DestinationKey, conversationId: number): Promise<StoredConversation> {
@@ -128,9 +158,35 @@ export class SendContextStore implements PerInstance {
   }
 
   leave(instance: InstanceName): void {
-    const prefix = JSON.stringify([instance]).slice(0, -1)
-    this.#cache.deleteWhere((name, { first }) => first.instance === instance || name.startsWith(`${prefix},`))
+    const prefix = `${JSON.stringify([instance]).slice(0, -1)},`
+    const isOfInstance = (name: string) => name.startsWith(prefix)
+    this.#chats.deleteWhere(isOfInstance)
+    this.#conversations.deleteWhere((name, { owner }) => owner?.instance === instance || isOfInstance(name))
   }
+
+  #remember(key: SendContextKey, first: FoundChat, importState: ImportState): void {
+    const named = namedBy(key)
+    const owner =
+      first.instance === null || first.chat === null ? named : { instance: first.instance, chatId: first.chat }
+    const isNamed = owner?.instance === named?.instance && owner?.chatId === named?.chatId
+    const isSupposed = isNamed && !importState.isHistory && importState.endedAt === null
+    if (isSupposed) this.#conversations.delete(nameOf(key))
+    else this.#conversations.set(nameOf(key), { owner: isNamed ? undefined : owner, importState })
+    if (!owner) return
+    const { phone, lid } = first
+    // A chat becomes known with the very message that is being accepted, and an import changes its marks at any moment.
+    if (first.known !== 1 || importState.isImporting) this.#chats.delete(nameOfChat(owner))
+    else this.#chats.set(nameOfChat(owner), { phone, lid, lastAddress: chatFactsOf(first).lastAddress })
+  }
+}
+
+/** The chat that the callback names. */
+function namedBy({ instance, chatId }: SendContextKey): Owner | undefined {
+  return chatId === null ? undefined : { instance, chatId }
+}
+
+function nameOfChat({ instance, chatId }: Owner): string {
+  return JSON.stringify([instance, chatId])
 }
 
 function columnsOf({ instance, chatId, destination, conversationId }: SendContextKey) {

@@ -11,7 +11,7 @@ import type { MessageMapTable } from '../../schema/messages.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { inScope } from '../row-scope.ts'
 import { from } from './outbox-guards.ts'
-import { idPieces } from './id-pieces.ts'
+import { idPieces } from '../id-pieces.ts'
 import { unreadIn } from './sent-message-store.ts'
 
 /** A row of the message map, as a receipt finds it. */

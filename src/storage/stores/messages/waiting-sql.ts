@@ -44,12 +44,19 @@ export function startSteps({ query }: Database, instance: InstanceName, now: num
 /** Holds for rows that do not wait with a time limit yet. */
 function unlimitedOf(instance: InstanceName) {
   return (row: ExpressionBuilder<Schema, 'outbox'>) =>
-    row.and([
-      from('startWaiting')(row),
-      row('instance', '=', instance),
-      row('kind', '<>', 'revoke'),
-      row.or([row('waiting', '=', 0), row('drained', '=', 0), row('expires_at', 'is', null)]),
-    ])
+    row.and([from('startWaiting')(row), row('instance', '=', instance), limitless(row)])
+}
+
+/** Holds for live rows that do not wait with a time limit yet, and should while the connection is gone. */
+export function limitless(row: ExpressionBuilder<Schema, 'outbox'>) {
+  return row.and([
+    row('kind', '<>', sql.lit('revoke' as const)),
+    row.or([
+      row('waiting', '=', sql.lit(0 as const)),
+      row('drained', '=', sql.lit(0 as const)),
+      row('expires_at', 'is', null),
+    ]),
+  ])
 }
 
 /** The rows of this instance that are not overdue lose their time limit. */
@@ -60,6 +67,39 @@ export function stopStep({ query }: Database, instance: InstanceName, now: numbe
     .where(from('stopWaiting'))
     .where('instance', '=', instance)
     .where('expires_at', '>', now)
+}
+
+/** What is to be done about the time limits of an instance. */
+export type TimeNeeds = {
+  /** A row would wait without a limit. */
+  isLimitless: boolean
+  /** The limit of a row is over. */
+  isOverdue: boolean
+  /** The limit of a row runs. */
+  isLimited: boolean
+}
+
+/** Of each of these instances that has live rows. */
+export async function readTimeNeeds(
+  database: Database,
+  instances: readonly InstanceName[],
+  now: number,
+): Promise<Map<InstanceName, TimeNeeds>> {
+  const query = database.query
+    .selectFrom('outbox')
+    .select('instance')
+    .select((row) => [
+      sql<number>`MAX(CASE WHEN ${limitless(row)} THEN 1 ELSE 0 END)`.as('limitless'),
+      sql<number>`MAX(CASE WHEN status = 'pending' AND expires_at <= ${now} THEN 1 ELSE 0 END)`.as('overdue'),
+      sql<number>`MAX(CASE WHEN expires_at > ${now} THEN 1 ELSE 0 END)`.as('limited'),
+    ])
+    .where('status', 'in', ['pending', 'sending'])
+    .where('instance', 'in', instances)
+    .groupBy('instance')
+  const found = (await database.read(query)).map(({ instance, limitless, overdue, limited }) => {
+    return [instance, { isLimitless: limitless === 1, isOverdue: overdue === 1, isLimited: limited === 1 }] as const
+  })
+  return new Map(found)
 }
 
 export function dueRows({ query }: Database, instance: InstanceName, now: number) {

@@ -1,23 +1,21 @@
 // The nodes that share this PostgreSQL: they join, beat and end. All calls go over the vital connections.
 
 import { sql } from 'kysely'
-import type { Selectable } from 'kysely'
 import type { NodeId } from '../../../core/nodes/hold.ts'
 import type { BeatAnswer, NewNode, NodeTable, Placement, SeenNode } from '../../../core/nodes/node.ts'
 import type { Database } from '../../database.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
-import type { NodesTable } from '../../schema/nodes.ts'
-import { asQuery, draining, emptying, freeCount } from './assignment-sql.ts'
-
-type BeatRow = Pick<BeatAnswer, 'mine' | 'settings' | 'now' | 'free'> & { version: number | null; agreed: number } & (
-    Selectable<NodesTable> | { id: null }
-  )
+import { asQuery, draining, emptying } from './assignment-sql.ts'
+import { beating, seenIn } from './beat-sql.ts'
+import type { BeatRow } from './beat-sql.ts'
 
 export class NodeStore implements NodeTable {
   readonly #database: Database
+  readonly #beating: ReturnType<typeof beating>
 
   constructor(database: Database) {
     this.#database = database.vital
+    this.#beating = beating(this.#database)
   }
 
   async join(node: NewNode, now: number): Promise<void> {
@@ -36,7 +34,7 @@ export class NodeStore implements NodeTable {
   }
 
   async beat(id: NodeId): Promise<BeatAnswer> {
-    const rows = await this.#database.writeReturning(asQuery(this.#database, beating(this.#database, id)))
+    const rows = await this.#database.writeReturning<BeatRow>(this.#beating(id))
     const [first] = rows
     if (!first) throw new StorageError('failed', 'the table cluster has no row')
     const { mine, version, settings, agreed, now, free } = first
@@ -99,38 +97,4 @@ export class NodeStore implements NodeTable {
       throw error
     }
   }
-}
-
-/** One row for each living node; one row without a node when there is none. */
-function beating({ now }: Database, id: NodeId) {
-  return sql<BeatRow>`
-    WITH me AS (
-      UPDATE nodes SET beat = beat + 1 WHERE id = ${id} AND state <> 'dead' RETURNING beat
-    )
-    SELECT nodes.*, (SELECT beat FROM me) AS mine,
-      (SELECT version FROM node_versions WHERE node = ${id}) AS version,
-      cluster.settings, cluster.protocol AS agreed, ${now} AS now,
-      (${freeCount}) AS free
-    FROM cluster LEFT JOIN nodes ON nodes.state <> 'dead'`
-}
-
-/** The statement reads the nodes as they were before it: the own row has the beat before, or was buried meanwhile. */
-function seenIn(rows: readonly BeatRow[], own: NodeId): SeenNode[] {
-  const seen = rows.flatMap((row) => {
-    if (row.id === null || (row.id === own && row.mine === null)) return []
-    const {
-      id,
-      name,
-      address,
-      build,
-      protocol,
-      state,
-      capacity,
-      joined_at: joinedAt,
-      settings_hash: settingsHash,
-    } = row
-    const beat = row.id === own && row.mine !== null ? row.mine : row.beat
-    return { id, name, address, build, protocol, settingsHash, capacity, state, beat, joinedAt }
-  })
-  return seen.sort((one, another) => (one.id < another.id ? -1 : 1))
 }

@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely'
 import type { Person } from '../../../core/address.ts'
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
+import { compileReadOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { existingInstance } from '../accounts/existing-instance.ts'
 import { createFence } from '../fence.ts'
@@ -26,23 +27,17 @@ const peopleAtOnce = 2000
 export class PeopleStore {
   readonly #database: Database
   readonly #fence: Fence
+  readonly #find: ReturnType<typeof compileFind>
 
   constructor(database: Database) {
     this.#database = database
     this.#fence = createFence(database)
+    this.#find = compileFind(database)
   }
 
   /** The records with this phone number, now or before, or with this anonymous id. */
   async find(instance: InstanceName, { phone, lid }: Person): Promise<PersonRecord[]> {
-    const { query } = this.#database
-    // A part for each index. With an OR over the three, SQLite would read all people of the instance.
-    const own = query.selectFrom('people').select('id').where('instance', '=', instance)
-    const former = query.selectFrom('person_phones').select('person as id').where('instance', '=', instance)
-    const ids = own
-      .where('phone', '=', phone)
-      .unionAll(own.where('lid', '=', lid))
-      .unionAll(former.where('phone', '=', phone))
-    return toRecords(await this.#database.read(this.#records(instance).where('people.id', 'in', ids)))
+    return toRecords(await this.#database.read(this.#find({ instance, phone, lid })))
   }
 
   /** The records with one of these phone numbers, or with one of these anonymous ids. Former phone numbers do not count. */
@@ -141,17 +136,8 @@ export class PeopleStore {
     )
   }
 
-  /** One row for each former phone number, and one row for a person without any. */
   #records(instance: InstanceName) {
-    return this.#database.query
-      .selectFrom('people')
-      .leftJoin('person_phones as former', (join) =>
-        join.onRef('former.instance', '=', 'people.instance').onRef('former.person', '=', 'people.id'),
-      )
-      .select(['people.id', 'people.phone', 'people.lid', 'people.push_name', 'people.saved_name'])
-      .select('former.phone as former_phone')
-      .where('people.instance', '=', instance)
-      .orderBy('former.phone')
+    return recordsOf(this.#database.query, instance)
   }
 
   #former(instance: InstanceName, person: ChatId, phone: string | null) {
@@ -236,6 +222,32 @@ export class PeopleStore {
     const moved = query.updateTable('message_map').set({ [column]: keep })
     return [doubled, moved.where('instance', '=', instance).where(column, '=', drop)]
   }
+}
+
+function compileFind({ query }: Database) {
+  return compileReadOnce(['instance', 'phone', 'lid'], ({ instance, phone, lid }) => {
+    // A part for each index. With an OR over the three, SQLite would read all people of the instance.
+    const own = query.selectFrom('people').select('id').where('instance', '=', instance)
+    const former = query.selectFrom('person_phones').select('person as id').where('instance', '=', instance)
+    const ids = own
+      .where('phone', '=', phone)
+      .unionAll(own.where('lid', '=', lid))
+      .unionAll(former.where('phone', '=', phone))
+    return recordsOf(query, instance).where('people.id', 'in', ids)
+  })
+}
+
+/** One row for each former phone number, and one row for a person without any. */
+function recordsOf(query: Database['query'], instance: InstanceName) {
+  return query
+    .selectFrom('people')
+    .leftJoin('person_phones as former', (join) =>
+      join.onRef('former.instance', '=', 'people.instance').onRef('former.person', '=', 'people.id'),
+    )
+    .select(['people.id', 'people.phone', 'people.lid', 'people.push_name', 'people.saved_name'])
+    .select('former.phone as former_phone')
+    .where('people.instance', '=', instance)
+    .orderBy('former.phone')
 }
 
 type RecordRow = Omit<Selectable<PersonTable>, 'instance'> & { former_phone: string | null }

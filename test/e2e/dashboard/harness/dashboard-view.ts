@@ -29,6 +29,8 @@ export class DashboardView {
     const browser = stack.use(await openBrowser())
     const { url } = world.service.app
     const page = await browser.newPage({ locale: 'en-US', ...options })
+    // Only a hang takes longer, also on a machine whose cores are kept busy by others.
+    page.setDefaultTimeout(60_000)
     const view = new DashboardView(page, url, stack.move())
     return await view.#begin(() => page.goto(`${url}/static/index.html#${path}`))
   }
