@@ -2,6 +2,7 @@
 
 import { isListOnly, runNodeTests } from './node-tests.ts'
 import type { TestRun } from './node-tests.ts'
+import { runWithSecondChance } from './second-run.ts'
 import { throughStranger } from './stranger-files.ts'
 import { groupTests, writeGroups } from './test-groups.ts'
 
@@ -22,7 +23,7 @@ const sets: Readonly<Record<string, TestSet>> = {
   stranger: {
     ...{ files: throughStranger, inGroups: true },
     // Clocks that a test moves by hours let workers ask the database at each tick.
-    flags: ['--test-timeout=600000', '--test-concurrency=2'],
+    flags: ['--test-concurrency=2'],
     environment: { TEST_STRANGER: '1', TEST_ENGINES: 'postgres' },
   },
   watch: { files: fast, flags: ['--watch'], environment: onSqliteOnly },
@@ -41,5 +42,5 @@ if (files.length > 0 || !inGroups || isListOnly) {
   await runNodeTests({ ...run, flags, files: files.length > 0 ? files : run.files })
 } else {
   using groups = writeGroups(groupTests(run.files))
-  await runNodeTests({ ...run, flags, files: groups.files })
+  await runWithSecondChance({ ...run, flags, files: groups.files }, process.env['TEST_AGAIN'] === '1')
 }

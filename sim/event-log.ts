@@ -1,7 +1,7 @@
 // A list of events that tests wait on. The error of a timed-out wait shows the events that came instead.
 
 /** Only a hang takes longer, even on a machine whose cores are busy with other work. */
-export const DEFAULT_WAIT_MS = 60_000
+export const DEFAULT_WAIT_MS = 180_000
 
 type Waiter<T> = { matches: (entry: T) => boolean; resolve: (entry: T) => void }
 

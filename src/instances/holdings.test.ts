@@ -59,6 +59,21 @@ test('the loss of an older epoch does not close what is held now', async () => {
   assert.equal(bed.holdings.standingOf('shop').standing, 'held')
 })
 
+test('an instance that is lost is leaving until it is closed, and is served under its next epoch', async () => {
+  const bed = await online()
+  const closing = Promise.withResolvers<undefined>()
+  bed.onLeave = () => closing.promise.then()
+  const losing = bed.lose('shop')
+  await bed.settle()
+  assert.deepEqual(bed.holdings.standingOf('shop'), { standing: 'leaving', epoch: 1 })
+  assert.deepEqual([bed.holdings.served(), bed.holdings.servedCount], [[], 0])
+  closing.resolve(undefined)
+  await losing
+  await bed.take('shop', 2)
+  assert.deepEqual(bed.holdings.standingOf('shop'), { standing: 'held', epoch: 2 })
+  assert.equal(bed.holdings.servedCount, 1)
+})
+
 test('a name that is deleted and created again is served under the epoch of the new instance', async () => {
   const bed = await online()
   await bed.lose('shop')

@@ -103,7 +103,7 @@ export class AgentWorld extends World {
   }
 
   /** The message with this text that a person received. */
-  received(text: string, person = this.bob, timeoutMs = 60_000): Promise<ReceivedMessage> {
+  received(text: string, person = this.bob, timeoutMs = 180_000): Promise<ReceivedMessage> {
     return person.messages.waitFor(`"${text}"`, ({ message }) => textOfMessage(message) === text, timeoutMs)
   }
 

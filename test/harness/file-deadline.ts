@@ -4,7 +4,7 @@
 import { basename } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
-const minutes = process.env['TEST_LONG'] ? 120 : 20
+const minutes = process.env['TEST_LONG'] ? 120 : 40
 
 // The runner itself loads this module too, and lives as long as all files together.
 const [, file = ''] = process.argv

@@ -10,7 +10,7 @@ import { waitUntil } from './wait-until.ts'
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** A busy machine may need that long for a start with a backlog. */
-const bootMs = 120_000
+const bootMs = 300_000
 
 /** For a service without a simulated network: a pinned version is not asked for, so nothing reaches the real network. */
 export const pinnedVersion = { SERVICE_NETWORK_VERSION: '2,3000,1' }

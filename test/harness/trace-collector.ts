@@ -61,7 +61,7 @@ export class TraceCollector {
   async has(name: string, matches: (span: CollectedSpan) => boolean = () => true): Promise<CollectedSpan> {
     const find = () => this.spans.find((span) => span.name === name && matches(span))
     const instead = () => this.spans.map((span) => [span.name, span.facts])
-    await waitUntil(`the collector has a span "${name}"`, () => find() !== undefined, { instead, timeoutMs: 60_000 })
+    await waitUntil(`the collector has a span "${name}"`, () => find() !== undefined, { instead })
     return find() as CollectedSpan
   }
 

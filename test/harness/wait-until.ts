@@ -1,7 +1,7 @@
 // The one way tests wait for something that happens by itself: named, bounded, and telling what came instead.
 
-/** Only a hang takes longer, also on a machine whose cores are kept busy by others. */
-const defaultTimeoutMs = 60_000
+/** Only a hang takes longer, also on a machine whose cores are kept busy by others and whose disk is slow. */
+const defaultTimeoutMs = 180_000
 
 // A look over HTTP takes some milliseconds of CPU, which others could use. The longer the wait, the rarer the looks: a wait ends
 // at most a twentieth later than it could.

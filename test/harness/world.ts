@@ -160,7 +160,7 @@ export class World extends InstanceApi {
   }
 
   /** Waits until the inbox is empty. */
-  async drained(timeoutMs = 60_000): Promise<void> {
+  async drained(timeoutMs = 180_000): Promise<void> {
     let seen: Health | undefined
     const holds = async () => {
       seen = await this.health()

@@ -271,7 +271,7 @@ describe('lanes', () => {
     assert.equal(bed.inbound.counts().pending, 1500)
     bed.helpdesk.script = () => undefined
     bed.set.held.releaseAll()
-    await waitUntil('all are posted', () => bed.helpdesk.messages.length === 1500, { timeoutMs: 60_000 })
+    await waitUntil('all are posted', () => bed.helpdesk.messages.length === 1500)
     assert.deepEqual(bed.helpdesk.contents, wanted)
     await bed.drained()
   })

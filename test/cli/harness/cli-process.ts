@@ -8,7 +8,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 const folder = fileURLToPath(new URL('../../../cli/', import.meta.url))
 
 /** A busy machine may need that long for the start of a program. */
-export const patienceMs = 120_000
+export const patienceMs = 300_000
 
 export class CliProcess {
   readonly #child: ChildProcess

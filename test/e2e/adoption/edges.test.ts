@@ -162,7 +162,7 @@ for (const engine of drawnEngines(import.meta.url)) {
         await clock.advance(1000)
         return (await world.job(id)).status === 'completed'
       }
-      await waitUntil('the job has ended', isOver, { timeoutMs: 60_000 })
+      await waitUntil('the job has ended', isOver)
       const { result } = await world.job(id)
       assert.deepEqual([result?.['errors'], await contacts()], [0, 12])
       const mapped = (await world.stored())[4] as unknown[]

@@ -23,7 +23,7 @@ async function start({ service }: ProcessWorld): Promise<string> {
 
 describe('a service killed during a take-over', { concurrency: true }, () => {
   for (const engine of engines) {
-    test(`takes everything over once on ${engine}`, { timeout: 300_000 }, async () => {
+    test(`takes everything over once on ${engine}`, { timeout: 600_000 }, async () => {
       await using world = await ProcessWorld.open({ engine, helpdesk: { quirks: lifelike } })
       const { network, helpdesk } = world
       await world.allReady()
@@ -33,7 +33,7 @@ describe('a service killed during a take-over', { concurrency: true }, () => {
       const ours = () => addresses().filter((address) => /^\d+$/.test(address))
       const id = await start(world)
       for (const count of killAt) {
-        await waitUntil(`${count} contacts have our address`, () => ours().length >= count, { timeoutMs: 120_000 })
+        await waitUntil(`${count} contacts have our address`, () => ours().length >= count, { timeoutMs: 300_000 })
         await world.kill()
       }
       const { result } = await completed(world, id)

@@ -15,7 +15,7 @@ const killAt = [1, Math.floor(people / 2)]
 
 describe('a service killed during an import of the address book', { concurrency: true }, () => {
   for (const engine of engines) {
-    test(`makes each person a contact once on ${engine}`, { timeout: 300_000 }, async () => {
+    test(`makes each person a contact once on ${engine}`, { timeout: 600_000 }, async () => {
       await using world = await ProcessWorld.open({ engine, helpdesk: { quirks: lifelike } })
       const { network, helpdesk, phone } = world
       await world.allReady()
@@ -25,7 +25,7 @@ describe('a service killed during an import of the address book', { concurrency:
       const id = await startImport(world, { only: 'saved', create: true })
       for (const count of killAt) {
         const isDue = () => helpdesk.see.contacts().length > count
-        await waitUntil(`more than ${count} contacts are created`, isDue, { timeoutMs: 120_000 })
+        await waitUntil(`more than ${count} contacts are created`, isDue, { timeoutMs: 300_000 })
         await world.kill()
       }
       const { result } = await completed(world, id)

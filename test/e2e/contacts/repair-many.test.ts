@@ -20,7 +20,7 @@ const lidOf = (index: number) => String(200_000_000_000_000 + index)
 
 describe('3,000 contacts', () => {
   for (const bridge of otherBridges) {
-    test(`as ${bridge} fills a helpdesk inbox`, { timeout: 170_000 }, async () => {
+    test(`as ${bridge} fills a helpdesk inbox`, { timeout: 600_000 }, async () => {
       const some = Array.from({ length: 3 * twice }, (_, index) => index)
       // Of the first ones the network stated the anonymous id, of the second ones the spelling. The third ones are unknown.
       const stated = some.slice(0, 2 * twice).map((index) => [phoneOf(index), lidOf(index)] as const)

@@ -48,7 +48,7 @@ function mistakesAt({ helpdesk }: ProcessWorld, { chats }: FilledArchive) {
 describe('a service killed during an import', { concurrency: true }, () => {
   for (const engine of engines) {
     const name = `loses nothing, doubles nothing and counts right: ${kills} × kill -9 on ${engine}`
-    test(name, { timeout: 300_000 }, async () => {
+    test(name, { timeout: 600_000 }, async () => {
       const helpdeskOptions = { quirks: lifelike, messagesPerMinute: 10_000 }
       const options = { network: harshNetwork, helpdesk: helpdeskOptions, environment: importing }
       await using world = await ProcessWorld.open({ engine, accounts: 0, ...options })
@@ -66,7 +66,7 @@ describe('a service killed during an import', { concurrency: true }, () => {
       for (const count of killAt) {
         live.push(writer.text(phone, `live ${count}`).id)
         const isDue = () => importedAt(helpdesk).length > count
-        await waitUntil(`${count} messages are posted`, isDue, { timeoutMs: 120_000 })
+        await waitUntil(`${count} messages are posted`, isDue, { timeoutMs: 300_000 })
         await world.kill()
         await listen(world)
         live.push(writer.text(phone, `live after ${count}`).id)

@@ -15,7 +15,7 @@ import { assertTrueDates } from './harness/true-dates.ts'
 const small = { chats: 6, messages: 200 }
 /** 20,000 messages take two to four minutes on two cores. */
 const large = { chats: 60, messages: rounds({ gate: 4000, long: 20_000 }) }
-const timeout = rounds({ gate: 180_000, long: 600_000 })
+const timeout = rounds({ gate: 600_000, long: 1_200_000 })
 
 for (const engine of drawnEngines(import.meta.url)) {
   describe(`the archive of a phone that is linked, on ${engine}`, { concurrency: 2 }, () => {

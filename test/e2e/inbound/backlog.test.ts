@@ -34,7 +34,7 @@ for (const { rows, chats, textBytes } of backlogs) {
         const queued = await world.metric('service_inbound_lanes')
         return queued === chats && (await longest()) === rows / chats
       },
-      { timeoutMs: 120_000 },
+      { timeoutMs: 300_000 },
     )
   })
 }

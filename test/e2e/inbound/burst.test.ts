@@ -35,7 +35,7 @@ const restarts = [0.04, 0.18, 0.36, 0.54, 0.72]
 
 test(
   `${total} messages over 20 chats arrive once, in order, in one conversation each`,
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const clock = new FastClock(10)
     const environment = { DOWNSTREAM_TIMEOUT: '5s' }
@@ -50,7 +50,7 @@ test(
     }
     const arrived = async (count: number) => {
       const enough = () => helpdesk.messages().length >= count
-      await waitUntil(`${count} are there`, enough, { timeoutMs: 150_000, instead: () => helpdesk.messages().length })
+      await waitUntil(`${count} are there`, enough, { timeoutMs: 300_000, instead: () => helpdesk.messages().length })
     }
     for (const [round, part] of restarts.entries()) {
       await arrived(total * part)

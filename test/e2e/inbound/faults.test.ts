@@ -54,7 +54,7 @@ test('the flood limit only slows a chat down', async () => {
   const [maria] = people(world, 1)
   assert.ok(maria)
   for (let index = 0; index < 15; index++) maria.text(world.phone, `p0 ${index}`)
-  await waitUntil('all are there', () => world.helpdesk.messages().length >= 15, { timeoutMs: 60_000 })
+  await waitUntil('all are there', () => world.helpdesk.messages().length >= 15)
   await world.drained()
   assertOnceInOrder(world, 1, 15)
   assert.equal((await world.health()).checks.inbox_parked, 0)
@@ -89,7 +89,7 @@ test('an address of the right contact that Chatwoot is still creating is tried a
   const body = { error: 'source_id should be unique' }
   await world.helpdesk.fault({ kind: 'answer', status: 422, body, method: 'POST', path: /conversations$/, times: 3 })
   for (let index = 0; index < 3; index++) maria.text(world.phone, `p0 ${index}`)
-  await waitUntil('all are there', () => world.helpdesk.messages().length >= 3, { timeoutMs: 60_000 })
+  await waitUntil('all are there', () => world.helpdesk.messages().length >= 3)
   await world.drained()
   assertOnceInOrder(world, 1, 3)
   assert.equal(world.helpdesk.see.conversations().length, 1)

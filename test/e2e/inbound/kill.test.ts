@@ -51,7 +51,7 @@ async function writeAndKill(world: ProcessWorld, { messages, kills, chats }: Run
   }
   const kill = async () => {
     for (const count of killAt) {
-      await waitUntil(`${count} messages are written`, () => written.length > count, { timeoutMs: 120_000 })
+      await waitUntil(`${count} messages are written`, () => written.length > count, { timeoutMs: 300_000 })
       await world.kill()
       await listen(world)
       await network.strike({ kind: 'drop' })
@@ -99,7 +99,7 @@ function isOurFault({ external_error: error }: Record<string, unknown>): boolean
 describe('a killed service loses nothing, doubles nothing and keeps the order', { concurrency: true }, () => {
   for (const run of runs) {
     const name = `${run.kills} × kill -9 among ${run.messages} messages on ${run.engine}`
-    test(name, { timeout: 300_000 }, async () => {
+    test(name, { timeout: 600_000 }, async () => {
       const { engine, messages, chats } = run
       await using world = await ProcessWorld.open({ engine, network: harshNetwork, helpdesk: { quirks: lifelike } })
       const { helpdesk } = world
@@ -108,7 +108,7 @@ describe('a killed service loses nothing, doubles nothing and keeps the order', 
       const ids = () =>
         helpdesk.messages().flatMap(({ messageType, sourceId }) => (messageType === 'incoming' ? sourceId : []))
       const all = () => new Set(ids()).size === messages
-      await waitUntil('every message has arrived', all, { timeoutMs: 120_000, instead: () => ids().length })
+      await waitUntil('every message has arrived', all, { timeoutMs: 300_000, instead: () => ids().length })
       await helpdesk.settled()
       await world.service[Symbol.asyncDispose]()
       assert.deepEqual(mistakesAt(world, written), noMistakes)

@@ -42,7 +42,7 @@ async function gauges(world: World): Promise<{ pending: number; held: number }> 
 // Side by side: each minute that passes waits for the disk.
 describe(`${minutes} minutes in which the helpdesk`, { concurrency: true }, () => {
   for (const { name, fault, isHeld } of outages) {
-    test(name, { timeout: 300_000 }, async () => {
+    test(name, { timeout: 600_000 }, async () => {
       const clock = new LeapingClock()
       await using other = await SimHelpdesk.start({ quirks: calm, clock, seed: 'another' })
       await using world = await World.open({ accounts: 2, clock, helpdesk: { clock } })

@@ -18,7 +18,7 @@ test(`${count} linked instances are all ready after a restart, none paired again
       connected.push((body as { checks: { instances_connected: number } }).checks.instances_connected)
       return connected.at(-1) === count
     },
-    { timeoutMs: 120_000, instead: () => connected.at(-1) },
+    { timeoutMs: 300_000, instead: () => connected.at(-1) },
   )
   assert.ok((connected[0] ?? count) < count, 'the API answers while the accounts connect')
   await world.allReady()

@@ -62,9 +62,16 @@ test(
     assert.deepEqual([status, checks.quarantined], ['degraded', ['n0']])
 
     await poison.end()
-    // Not over the balancer, which gives a node little time.
+    // Not over the balancer, which gives a node little time. A busy machine may move the instance just now: then it is asked again.
     const [{ url = '' } = {}] = stage.nodes.living
-    assert.equal((await fetch(`${url}/api/instances/n0/restart`, { method: 'POST' })).status, 200)
+    let answered = ''
+    const isRestarted = async () => {
+      const answer = await fetch(`${url}/api/instances/n0/restart`, { method: 'POST' })
+      answered = await answer.text()
+      assert.ok([200, 503, 504].includes(answer.status), answered)
+      return answer.status === 200
+    }
+    await waitUntil('the instance is restarted', isRestarted, { instead: () => answered })
     await waitUntil('all are online', () => areOnline(stage), { timeoutMs: patienceMs })
     assert.deepEqual(await owners.quarantined(), [])
     assert.equal((await owners.holderOf('n0'))?.isCell, false)

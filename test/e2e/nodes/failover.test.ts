@@ -6,7 +6,7 @@ import { withoutPostgres } from '../../harness/databases.ts'
 import { ClusterStage } from './harness/cluster-stage.ts'
 import * as faults from './harness/faults.ts'
 
-const options = { skip: withoutPostgres, timeout: 300_000 }
+const options = { skip: withoutPostgres, timeout: 600_000 }
 
 test('nothing is wrong after nodes stood still, lost PostgreSQL and lost each other', options, async (t) => {
   await using stage = await ClusterStage.open({ nodes: 2, accounts: 2 })

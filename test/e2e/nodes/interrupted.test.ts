@@ -9,7 +9,7 @@ import { ClusterStage } from './harness/cluster-stage.ts'
 import { kill } from './harness/faults.ts'
 import { patienceMs } from './harness/node-set.ts'
 
-const options = { skip: withoutPostgres, timeout: 300_000 }
+const options = { skip: withoutPostgres, timeout: 600_000 }
 const size = { nodes: 2, accounts: 1, customersPerAccount: 1 }
 const largestFile = 64 * 1024 ** 2
 

@@ -7,7 +7,7 @@ import { ClusterStage } from './harness/cluster-stage.ts'
 import { patienceMs } from './harness/node-set.ts'
 import { ReplicatedServer } from './harness/replicated-server.ts'
 
-const options = { skip: withoutPostgres, timeout: 300_000 }
+const options = { skip: withoutPostgres, timeout: 600_000 }
 const size = { nodes: 2, accounts: 2, customersPerAccount: 1 }
 
 function acceptsMore({ traffic }: ClusterStage, count: number): Promise<void> {

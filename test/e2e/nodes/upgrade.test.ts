@@ -6,7 +6,7 @@ import { withoutPostgres } from '../../harness/databases.ts'
 import { ClusterStage } from './harness/cluster-stage.ts'
 import { terminate } from './harness/faults.ts'
 
-const options = { skip: withoutPostgres, timeout: 300_000 }
+const options = { skip: withoutPostgres, timeout: 600_000 }
 
 test('instances move to the new build once, and nothing is lost, doubled or unreadable', options, async () => {
   await using stage = await ClusterStage.open({ nodes: 2, accounts: 2, customersPerAccount: 1 })

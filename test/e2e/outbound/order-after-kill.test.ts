@@ -59,7 +59,7 @@ class BurstStage {
 
   arrived(wanted: readonly number[]): Promise<void> {
     const all = () => wanted.every((n) => this.received.includes(n))
-    return waitUntil('all have arrived', all, { timeoutMs: 60_000, instead: () => this.received })
+    return waitUntil('all have arrived', all, { instead: () => this.received })
   }
 }
 

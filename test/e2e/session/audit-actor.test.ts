@@ -134,7 +134,7 @@ class Stage {
       const { status } = (await this.send('GET', `/api/jobs/${idOf(job)}`)) as { status: string }
       return status === 'completed'
     }
-    await waitUntil('the job has completed', holds, { timeoutMs: 60_000 })
+    await waitUntil('the job has completed', holds)
   }
 
   /** The actors of each action that a caller causes. */

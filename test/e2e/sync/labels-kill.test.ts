@@ -21,7 +21,7 @@ const ofAgents = ['cold', 'hot', 'call-back']
 async function listen(world: ProcessWorld): Promise<void> {
   const channel = { webhook_url: `${await world.service.ready()}/api/instances/n0/webhook` }
   await new DeskClient(world.helpdesk).patch('/inboxes/1', { channel })
-  await waitUntil('the account is online', () => world.service.reached('ready'), { timeoutMs: 60_000 })
+  await waitUntil('the account is online', () => world.service.reached('ready'))
 }
 
 /** A customer writes for the first time: the chat has no labels on either side. */
@@ -29,7 +29,7 @@ async function openChat({ network, helpdesk, phone }: ProcessWorld, n: number): 
   const person = network.person({ phone: `551188888000${n}`, pushName: `P${n}` })
   person.text(phone, `hello ${n}`)
   const found = () => helpdesk.messages().find(({ content }) => content === `hello ${n}`)
-  await waitUntil('there is a conversation', () => found() !== undefined, { timeoutMs: 60_000 })
+  await waitUntil('there is a conversation', () => found() !== undefined)
   return { person, conversation: found()?.conversationId ?? 0, wanted: new Set() }
 }
 
@@ -97,7 +97,7 @@ async function killAmongChanges(world: ProcessWorld, chats: readonly Chat[], ran
 describe('labels end as both sides have set them', { concurrency: 2 }, () => {
   for (const engine of engines) {
     const kills = rounds({ gate: 3, long: 9 })
-    test(`after ${kills} × kill -9 among changes on both sides, on ${engine}`, { timeout: 300_000 }, async () => {
+    test(`after ${kills} × kill -9 among changes on both sides, on ${engine}`, { timeout: 600_000 }, async () => {
       await using world = await ProcessWorld.open({ engine, environment, network: { isBusiness: true } })
       const random = new SeededRandom('labels')
       for (const name of ofPhone) world.phone.labels.create(name)
@@ -111,7 +111,6 @@ describe('labels end as both sides have set them', { concurrency: 2 }, () => {
         else await killAmongChanges(world, chats, random)
         await listen(world)
         await waitUntil('both sides have what was set', () => wrongIn(world, chats).length === 0, {
-          timeoutMs: 60_000,
           instead: () => wrongIn(world, chats),
         })
       }

@@ -87,7 +87,7 @@ function wrongAt({ helpdesk }: ProcessWorld, sent: readonly Sent[]): string[] {
 describe('ticks end as the phones report them', { concurrency: 2 }, () => {
   for (const engine of engines) {
     const kills = rounds({ gate: 2, long: 6 })
-    test(`after ${kills} × kill -9 among receipts, on ${engine}`, { timeout: 300_000 }, async () => {
+    test(`after ${kills} × kill -9 among receipts, on ${engine}`, { timeout: 600_000 }, async () => {
       await using world = await ProcessWorld.open({ engine, environment })
       await listen(world)
       await waitUntil('the account is online', () => world.service.reached('ready'))
@@ -95,7 +95,7 @@ describe('ticks end as the phones report them', { concurrency: 2 }, () => {
       await reportAndKill(world, sent, kills)
       const isRight = () => wrongAt(world, sent).length === 0
       await waitUntil('the helpdesk shows what the phones report', isRight, {
-        timeoutMs: 120_000,
+        timeoutMs: 300_000,
         instead: () => wrongAt(world, sent),
       })
       assert.ok(sent.some(({ status }) => status === 'read') && sent.some(({ status }) => status === 'delivered'))

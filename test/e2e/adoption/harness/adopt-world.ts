@@ -74,7 +74,7 @@ export class AdoptWorld extends World {
   async resultOf(id: string): Promise<AdoptedBody> {
     // A service that is overloaded by a fast clock does not say anything of the job.
     const isOver = async () => ['completed', 'failed', 'cancelled'].includes((await this.job(id)).status)
-    await waitUntil('the job has ended', isOver, { timeoutMs: 170_000 })
+    await waitUntil('the job has ended', isOver, { timeoutMs: 300_000 })
     const { status, error, result } = await this.job(id)
     assert.equal(status, 'completed', error ?? '')
     assert.ok(result)

@@ -54,7 +54,7 @@ export async function endOf(world: Served, id: string): Promise<RepairJobBody> {
     seen = await repairOf(world, id)
     return seen.status !== 'pending' && seen.status !== 'running'
   }
-  await waitUntil('the job has ended', holds, { timeoutMs: 150_000, instead: () => seen })
+  await waitUntil('the job has ended', holds, { timeoutMs: 300_000, instead: () => seen })
   assert.ok(seen)
   return seen
 }

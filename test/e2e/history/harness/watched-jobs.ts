@@ -24,7 +24,7 @@ export async function newestJob(
   world: Watched,
   what: string,
   matches: (job: JobBody) => boolean,
-  { instance, timeoutMs = 120_000 }: { instance?: string; timeoutMs?: number } = {},
+  { instance, timeoutMs = 300_000 }: { instance?: string; timeoutMs?: number } = {},
 ): Promise<JobBody> {
   let newest: JobBody | undefined
   const holds = async () => {

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
+import { describe, test } from 'node:test'
+
+const program = pathToFileURL(resolve('scripts/second-run.ts')).href
+
+type Failing = { times: number; isAllowed?: boolean; files?: number }
+
+/** Runs test files which fail so many times and pass afterwards. */
+async function run({ times, isAllowed = true, files = 1 }: Failing) {
+  const folder = await mkdtemp(join(tmpdir(), 'causeway-second-run-'))
+  try {
+    const paths = Array.from({ length: files }, (_, index) => join(folder, `${index}.test.mjs`))
+    for (const path of paths) await writeFile(path, failing(path, times))
+    const script = `const { runWithSecondChance } = await import('${program}')
+      await runWithSecondChance({ files: ${JSON.stringify(paths)} }, ${isAllowed})`
+    // A runner refuses to run inside a test while the variable says that it does.
+    const env = { ...process.env, NODE_TEST_CONTEXT: undefined, TEST_ENGINES: 'sqlite' }
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { env })
+    const ended = new Promise<number | null>((done) => child.once('close', done))
+    const [printed] = await Promise.all([text(child.stdout), text(child.stderr)])
+    const [first = ''] = paths
+    return { code: await ended, printed, runs: (await readFile(`${first}.runs`, 'utf8')).length }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const failing = (path: string, times: number) => `
+  import assert from 'node:assert/strict'
+  import { appendFileSync, readFileSync } from 'node:fs'
+  import { test } from 'node:test'
+  test('it passes', () => {
+    appendFileSync('${path}.runs', '.')
+    assert.ok(readFileSync('${path}.runs', 'utf8').length > ${times})
+  })`
+
+describe('a run with a second chance', { concurrency: 2 }, () => {
+  test('passes at once when no test fails', async () => {
+    const { code, printed, runs } = await run({ times: 0 })
+    assert.deepEqual([code, runs], [0, 1], printed)
+    assert.doesNotMatch(printed, /Unstable/)
+  })
+
+  test('passes when the failed file passes twice alone, and names it', async () => {
+    const { code, printed, runs } = await run({ times: 1 })
+    assert.deepEqual([code, runs], [0, 3], printed)
+    assert.match(printed, /Unstable: [^]*0\.test\.mjs/)
+  })
+
+  test('fails when the failed file fails again', async () => {
+    const { code, printed, runs } = await run({ times: 2 })
+    assert.deepEqual([code, runs], [1, 2], printed)
+  })
+
+  test('fails at once when it is not allowed to run a file again', async () => {
+    assert.deepEqual((await run({ times: 1, isAllowed: false })).runs, 1)
+  })
+
+  test('fails at once when more than eight files failed', async () => {
+    const { code, printed, runs } = await run({ times: 1, files: 9 })
+    assert.deepEqual([code, runs], [1, 1], printed)
+  })
+})
