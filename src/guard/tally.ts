@@ -9,10 +9,12 @@ export class Tally {
   readonly #windows: TallyWindows
   readonly #maxSamples: number
   readonly #recipients = new Map<string, number>()
+  /** Forgotten samples stay in front for a while: to remove them one by one would move all others each time. */
   #samples: Sample[] = []
-  /** Positions of the first sample within each of the shorter windows. */
-  #recent = 0
+  /** Positions of the first sample within each window. */
+  #first = 0
   #lately = 0
+  #recent = 0
   #delivered = 0
 
   constructor(windows: TallyWindows, maxSamples: number) {
@@ -25,20 +27,24 @@ export class Tally {
     this.#samples.push(sample)
     this.#recipients.set(sample.recipient, (this.#recipients.get(sample.recipient) ?? 0) + 1)
     if (sample.delivered) this.#delivered += 1
-    if (this.#samples.length > this.#maxSamples) this.#forget(1)
+    if (this.#count > this.#maxSamples) this.#forget(this.#first + 1)
   }
 
   counts(now: number): { velocity: number; diversity: number; delivered: number; samples: number } {
     const { velocityMs, diversityMs, deliveryMs } = this.#windows
     this.#recent = this.#firstAfter(this.#recent, now - velocityMs)
     this.#leaveLately(this.#firstAfter(this.#lately, now - diversityMs))
-    this.#forget(this.#firstAfter(0, now - deliveryMs))
+    this.#forget(this.#firstAfter(this.#first, now - deliveryMs))
     return {
       velocity: this.#samples.length - this.#recent,
       diversity: this.#recipients.size,
       delivered: this.#delivered,
-      samples: this.#samples.length,
+      samples: this.#count,
     }
+  }
+
+  get #count(): number {
+    return this.#samples.length - this.#first
   }
 
   #firstAfter(from: number, time: number): number {
@@ -47,21 +53,28 @@ export class Tally {
     return position
   }
 
-  #leaveLately(first: number): void {
-    for (const { recipient } of this.#samples.slice(this.#lately, first)) {
+  /** Those before this position are too old for the diversity. */
+  #leaveLately(end: number): void {
+    for (; this.#lately < end; this.#lately++) {
+      const { recipient = '' } = this.#samples[this.#lately] ?? {}
       const left = (this.#recipients.get(recipient) ?? 0) - 1
       if (left > 0) this.#recipients.set(recipient, left)
       else this.#recipients.delete(recipient)
     }
-    this.#lately = Math.max(this.#lately, first)
   }
 
-  #forget(count: number): void {
-    if (count === 0) return
-    this.#leaveLately(count)
-    const gone = this.#samples.splice(0, count)
-    this.#delivered -= gone.filter(({ delivered }) => delivered).length
-    this.#recent = Math.max(0, this.#recent - count)
-    this.#lately = Math.max(0, this.#lately - count)
+  /** Those before this position do not count any more. */
+  #forget(end: number): void {
+    this.#leaveLately(end)
+    for (; this.#first < end; this.#first++) if (this.#samples[this.#first]?.delivered) this.#delivered -= 1
+    this.#recent = Math.max(this.#recent, end)
+    if (this.#first > this.#count) this.#drop(this.#first)
+  }
+
+  #drop(count: number): void {
+    this.#samples = this.#samples.slice(count)
+    this.#first = 0
+    this.#lately -= count
+    this.#recent -= count
   }
 }
