@@ -19,11 +19,11 @@ export class Child<Asked extends Desk> implements AsyncDisposable {
   readonly #waiting = new Map<number, Waiting>()
   #asked = 0
 
-  constructor(file: string, environment: Record<string, string> = {}) {
+  constructor(file: string, environment: Record<string, string> = {}, nodeOptions: readonly string[] = []) {
     this.#name = file
     this.#process = fork(new URL(file, import.meta.url), {
       // BENCH_NODE_OPTIONS=--cpu-prof shows where the time goes.
-      execArgv: ['--expose-gc', ...(process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [])],
+      execArgv: ['--expose-gc', ...nodeOptions, ...(process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [])],
       env: { PATH: process.env['PATH'] ?? '', ...environment },
       // What a process logs is part of its work, but the benchmark does not read it.
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
