@@ -1,22 +1,26 @@
-// A map with a limit of entries and of their age; the oldest entry goes first. It needs no timers.
+// A map with a limit of entries and of their age; the oldest entry goes first. It needs no timers, and no memory while it is empty:
+// each account has some twenty of them.
 
 import type { Clock } from './clock.ts'
 
 type Options = { clock: Pick<Clock, 'monotonic'>; max: number; ttlMs: number }
+type Entry<Value> = { value: Value; until: number }
 
 export class BoundedMap<Value> {
   readonly #options: Options
-  readonly #entries = new Map<string, { value: Value; until: number }>()
+  #entries: Map<string, Entry<Value>> | undefined
+  /** Goes on where it was: a new one would pass all entries that were dropped before. */
+  #oldestFirst: MapIterator<string> | undefined
 
   constructor(options: Options) {
     this.#options = options
   }
 
   get(key: string): Value | undefined {
-    const entry = this.#entries.get(key)
+    const entry = this.#entries?.get(key)
     if (!entry) return undefined
     if (entry.until > this.#options.clock.monotonic()) return entry.value
-    this.#entries.delete(key)
+    this.#entries?.delete(key)
     return undefined
   }
 
@@ -26,22 +30,28 @@ export class BoundedMap<Value> {
 
   set(key: string, value: Value): void {
     const { clock, max, ttlMs } = this.#options
-    this.#entries.delete(key)
-    this.#entries.set(key, { value, until: clock.monotonic() + ttlMs })
-    if (this.#entries.size <= max) return
-    const [oldest] = this.#entries.keys()
-    if (oldest !== undefined) this.#entries.delete(oldest)
+    const entries = (this.#entries ??= new Map<string, Entry<Value>>())
+    entries.delete(key)
+    entries.set(key, { value, until: clock.monotonic() + ttlMs })
+    if (entries.size > max) this.#dropOldest(entries)
   }
 
   delete(key: string): boolean {
-    return this.#entries.delete(key)
+    return this.#entries?.delete(key) ?? false
   }
 
   deleteWhere(matches: (key: string, value: Value) => boolean): void {
-    for (const [key, { value }] of this.#entries) if (matches(key, value)) this.#entries.delete(key)
+    for (const [key, { value }] of this.#entries ?? []) if (matches(key, value)) this.#entries?.delete(key)
   }
 
   clear(): void {
-    this.#entries.clear()
+    this.#entries = undefined
+    this.#oldestFirst = undefined
+  }
+
+  #dropOldest(entries: Map<string, Entry<Value>>): void {
+    this.#oldestFirst ??= entries.keys()
+    const { value: oldest } = this.#oldestFirst.next()
+    if (oldest !== undefined) entries.delete(oldest)
   }
 }

@@ -11,6 +11,7 @@ import { runJobsAtOnce } from './own-queues.ts'
 import { silenceSignalLibrary } from './quiet-console.ts'
 import { repairSenderKeys } from './sender-keys.ts'
 import { restoreSessionsOnFailure } from './session-restore.ts'
+import { shareCloner } from './shared-cloner.ts'
 
 let applied = false
 
@@ -27,5 +28,6 @@ export function applyLibraryPatches(): void {
   readSalts()
   hideChatLists()
   writeHistoryDays()
+  shareCloner()
   silenceSignalLibrary()
 }
