@@ -16,7 +16,10 @@ import type { Fence, Step } from '../fence.ts'
 import { pendingLogoutInserts } from './pending-logout-store.ts'
 import type { PendingLogout } from './pending-logout-store.ts'
 import { dropSessionRows } from './session-key-store.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
+import { compileOnce } from '../../compile-once.ts'
 import { toStatement } from '../../engine/statement.ts'
+import type { Scalar, Secret, Statement } from '../../engine/statement.ts'
 import { instanceSecrets, keptSessionSecrets } from '../../schema/accounts.ts'
 import { toInstanceColumns, toInstanceRow, toKeptSession, toKeptSessionColumns, toNewColumns } from './instance-rows.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from './instance-rows.ts'
@@ -28,9 +31,16 @@ type Along = {
   logouts?: readonly PendingLogout[]
 }
 
+type Update = (values: Record<string, Scalar | Secret>) => Statement
+
+/** An account has about ten. A caller who changes settings can name others. */
+const mostUpdates = 100
+
 export class InstanceStore {
   readonly #database: Database
   readonly #fence: Fence
+  /** By the columns that they set. */
+  readonly #updates = new Map<string, Update>()
 
   constructor(database: Database) {
     this.#database = database
@@ -79,10 +89,6 @@ export class InstanceStore {
   async update(hold: Hold, changes: InstanceChanges, along: Along): Promise<void> {
     const { audits = [] } = along
     const { instance: name } = hold
-    const update = this.#database.query
-      .updateTable('instances')
-      .set(toInstanceColumns(name, changes))
-      .where('name', '=', name)
     const isEmpty = Object.keys(changes).length === 0
     const { linkedJid = null } = changes
     const isOwnChange = linkedJid === null && audits.length === 0
@@ -91,11 +97,19 @@ export class InstanceStore {
       isOwnChange ? this.#fence : unshared(this.#fence),
       hold,
       ...(linkedJid === null ? [] : this.#dropHistoryOfOthers(name, linkedJid)),
-      ...(isEmpty ? [] : [toStatement(update, 1)]),
+      ...(isEmpty ? [] : [this.#updateOf(name, changes)]),
       // Only what a caller asks for is audited, and a state that changes by itself concerns no other node.
       ...(audits.length === 0 ? [] : settingsChanged(this.#database)),
       ...this.#along(along),
     )
+  }
+
+  #updateOf(name: InstanceName, changes: InstanceChanges): Statement {
+    const columns = toInstanceColumns(name, changes) as Record<string, Scalar | Secret>
+    const names = Object.keys(columns)
+    if (this.#updates.size >= mostUpdates) this.#updates.clear()
+    const update = getOrCreate(this.#updates, names.join(), () => compileUpdate(this.#database, names))
+    return { ...update({ ...columns, name }), expect: 1 }
   }
 
   /** Rejects with a `NotHeldError` when the hold is stale: the caller repeats any other failure. */
@@ -229,4 +243,10 @@ function isOrphan(id: string | RawBuilder<unknown>): RawBuilder<boolean> {
     AND ${id} NOT IN (SELECT session_id FROM instances WHERE session_id IS NOT NULL)
     AND ${id} NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)
     AND ${id} NOT IN (SELECT previous_session_id FROM instances WHERE previous_session_id IS NOT NULL))`
+}
+
+function compileUpdate({ query }: Database, columns: readonly string[]): Update {
+  return compileOnce([...columns, 'name'], ({ name = null, ...set }) =>
+    query.updateTable('instances').set(set).where('name', '=', name),
+  )
 }

@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely'
 import type { RawBuilder } from 'kysely'
+import { compileReadOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import type { Hold, NodeHold } from '../../../core/nodes/hold.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
@@ -23,6 +24,7 @@ export class SessionKeyStore {
   readonly #fence: Fence
   readonly #upsert: string
   readonly #removal: string
+  readonly #one: ReturnType<typeof compileOne>
 
   // The busiest statements of the service are compiled once; only their parameters change.
   constructor(database: Database) {
@@ -30,6 +32,7 @@ export class SessionKeyStore {
     const value = { seal: new Uint8Array(), place: '' }
     this.#database = database
     this.#fence = createFence(database)
+    this.#one = compileOne(database)
     this.#upsert = toStatement(
       query
         .insertInto('session_keys')
@@ -46,13 +49,16 @@ export class SessionKeyStore {
   }
 
   async load(sessionId: string, kind: string, ids: readonly string[]): Promise<SessionKey[]> {
-    if (ids.length === 0) return []
-    const query = this.#database.query
-      .selectFrom('session_keys')
-      .selectAll()
-      .where('session_id', '=', sessionId)
-      .where('kind', '=', kind)
-      .where('key_id', 'in', ids)
+    const [first] = ids
+    if (first === undefined) return []
+    const several = () =>
+      this.#database.query
+        .selectFrom('session_keys')
+        .selectAll()
+        .where('session_id', '=', sessionId)
+        .where('kind', '=', kind)
+        .where('key_id', 'in', ids)
+    const query = ids.length === 1 ? this.#one({ session_id: sessionId, kind, key_id: first }) : several()
     const rows = await this.#database.read(query, sessionKeySecrets)
     return rows.map((row) => ({ kind: row.kind, id: row.key_id, value: row.value }))
   }
@@ -89,6 +95,17 @@ export class SessionKeyStore {
     const place = placeOf(sessionKeySecrets.table, key, 'value')
     return { sql: this.#upsert, parameters: [...key, { seal: value, place }] }
   }
+}
+
+function compileOne({ query }: Database) {
+  return compileReadOnce(['session_id', 'kind', 'key_id'], ({ session_id, kind, key_id }) =>
+    query
+      .selectFrom('session_keys')
+      .selectAll()
+      .where('session_id', '=', session_id)
+      .where('kind', '=', kind)
+      .where('key_id', '=', key_id),
+  )
 }
 
 /**

@@ -7,6 +7,7 @@ import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
 import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
+import { compileReadOnce } from '../../compile-once.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createFence } from '../fence.ts'
 import type { Fence } from '../fence.ts'
@@ -23,8 +24,9 @@ export class JournalStore {
   readonly #opened: string
   readonly #unfinished: string
   readonly #inbox: string
+  readonly #unfinishedOf: ReturnType<typeof compileUnfinishedOf>
 
-  // Written with every message: compiled once. A write that is repeated finds its own rows and leaves them.
+  // Written with every message, or read at every login: compiled once. A write that is repeated finds its own rows and leaves them.
   constructor(database: Database) {
     const { query } = database
     const sealed = { seal: new Uint8Array(), place: '' }
@@ -37,6 +39,7 @@ export class JournalStore {
       ).sql
     this.#database = database
     this.#fence = createFence(database)
+    this.#unfinishedOf = compileUnfinishedOf(database)
     this.#opened = once('opened', { session_id: '', envelope: '', opened_at: 0 })
     this.#unfinished = once('unfinished', { session_id: '', stanza_id: '', stored_at: 0, stanza: sealed })
     this.#inbox = once('inbox', { id: '', instance: '', event: sealed, received_at: 0, kind: '' })
@@ -67,13 +70,7 @@ export class JournalStore {
 
   /** Oldest first. */
   async loadUnfinished(sessionId: string): Promise<UnfinishedStanza[]> {
-    const query = this.#database.query
-      .selectFrom('unfinished')
-      .selectAll()
-      .where('session_id', '=', sessionId)
-      .orderBy('stored_at')
-      .orderBy('stanza_id')
-    const rows = await this.#database.read(query, unfinishedSecrets)
+    const rows = await this.#database.read(this.#unfinishedOf({ session_id: sessionId }), unfinishedSecrets)
     return rows.map(({ stanza_id, stanza }) => ({ stanzaId: stanza_id, stanza }))
   }
 
@@ -103,4 +100,15 @@ export class JournalStore {
       return removed
     })
   }
+}
+
+function compileUnfinishedOf({ query }: Database) {
+  return compileReadOnce(['session_id'], ({ session_id }) =>
+    query
+      .selectFrom('unfinished')
+      .selectAll()
+      .where('session_id', '=', session_id)
+      .orderBy('stored_at')
+      .orderBy('stanza_id'),
+  )
 }
