@@ -4,7 +4,7 @@
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** A line of a test file that measures its process or changes it, with the reason. */
 const alone = /^\/\/ Runs alone: /m
@@ -52,4 +52,10 @@ export function writeGroups(groups: readonly string[][]): Disposable & { files: 
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** The test files of a group, or the file itself when it is none. */
+export function testFilesIn(path: string): string[] {
+  const imported = [...readFileSync(path, 'utf8').matchAll(/^import '(file:.+)'$/gm)].map(([, url = '']) => url)
+  return imported.length > 0 ? imported.map((url) => fileURLToPath(url)) : [path]
 }

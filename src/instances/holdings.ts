@@ -47,8 +47,7 @@ export class Holdings implements Holder {
   readonly #deps: Deps
   readonly #turns = new Semaphore(takesAtOnce)
   readonly #served = new Map<InstanceName, Hold>()
-  /** The epochs under which instances leave: one that leaves may be taken again. */
-  readonly #leaving = new Map<InstanceName, number>()
+  readonly #leaving = new Set<InstanceName>()
   /** Created by a request that opens them itself. */
   readonly #created = new Set<InstanceName>()
   readonly #begun = Promise.withResolvers<undefined>()
@@ -65,12 +64,12 @@ export class Holdings implements Holder {
   standingOf(instance: InstanceName): { standing: Standing; epoch: number } {
     const hold = this.#served.get(instance)
     if (!hold) return { standing: 'not_held', epoch: 0 }
-    return { standing: this.#isLeaving(hold) ? 'leaving' : 'held', epoch: hold.epoch }
+    return { standing: this.#leaving.has(instance) ? 'leaving' : 'held', epoch: hold.epoch }
   }
 
   /** The instances that this node works for. */
   served(): InstanceName[] {
-    return [...this.#served.values()].filter((hold) => !this.#isLeaving(hold)).map(({ instance }) => instance)
+    return [...this.#served.keys()].filter((instance) => !this.#leaving.has(instance))
   }
 
   /** How many instances `served` returns. It is asked with every message. */
@@ -117,7 +116,7 @@ export class Holdings implements Holder {
     const { registry, handOver } = this.#deps
     const { instance, epoch } = hold
     // Requests that come while it closes go to the other node.
-    this.#leave(hold)
+    if (this.#served.get(instance)?.epoch === epoch) this.#leaving.add(instance)
     const account = registry.find(instance)
     if (account?.hold.epoch === epoch) {
       await handOver.drop(account)
@@ -132,7 +131,7 @@ export class Holdings implements Holder {
     const account = registry.find(instance)
     if (account?.hold.epoch !== epoch || this.#over.signal.aborted) return 'tried'
     if (isPinned(account)) return 'not_now'
-    this.#leave(hold)
+    this.#leaving.add(instance)
     const abandon = () => void account[Symbol.asyncDispose]().catch(ignoreRejection)
     lost.addEventListener('abort', abandon, { once: true })
     try {
@@ -169,7 +168,7 @@ export class Holdings implements Holder {
     const pauseMs = this.#pauseBefore(instance)
     this.#begun.promise
       .then(async () => {
-        if (!lost.aborted && !this.#isLeaving(hold)) await account.boot(pauseMs)
+        if (!lost.aborted && !this.#leaving.has(instance)) await account.boot(pauseMs)
       })
       .catch((err: unknown) => {
         if (!lost.aborted) log.error({ err, instance }, 'an instance could not be taken up')
@@ -184,17 +183,9 @@ export class Holdings implements Holder {
     return Math.round((hasWaiting(instance) ? 0 : halfMs) + random() * halfMs)
   }
 
-  #isLeaving({ instance, epoch }: Hold): boolean {
-    return this.#leaving.get(instance) === epoch
-  }
-
-  #leave({ instance, epoch }: Hold): void {
-    if (this.#served.get(instance)?.epoch === epoch) this.#leaving.set(instance, epoch)
-  }
-
-  #forget(hold: Hold): void {
-    const { instance, epoch } = hold
-    if (this.#isLeaving(hold)) this.#leaving.delete(instance)
-    if (this.#served.get(instance)?.epoch === epoch) this.#served.delete(instance)
+  #forget({ instance, epoch }: Hold): void {
+    if (this.#served.get(instance)?.epoch !== epoch) return
+    this.#served.delete(instance)
+    this.#leaving.delete(instance)
   }
 }

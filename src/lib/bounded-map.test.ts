@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { BoundedMap } from './bounded-map.ts'
 
@@ -71,4 +73,20 @@ test('an entry is there until its time is over', () => {
   assert.equal(map.get('a'), 'one')
   now = ttlMs
   assert.equal(map.get('a'), undefined)
+})
+
+test('a map that was full once keeps no memory of entries that were set again', () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const usedMb = () => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed / 2 ** 20
+  }
+  const map = new BoundedMap<string>({ clock: { monotonic: () => 0 }, max: 1000, ttlMs })
+  for (let n = 0; n <= 1000; n++) map.set(`key ${n}`, '')
+  const before = usedMb()
+  for (let n = 0; n < 300_000; n++) map.set(`key ${1 + (n % 1000)}`, '')
+  const grownMb = usedMb() - before
+  assert.ok(grownMb < 10, `${grownMb} MB`)
+  assert.equal(map.get('key 1'), '')
 })

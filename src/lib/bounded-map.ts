@@ -1,5 +1,5 @@
-// A map with a limit of entries and of their age; the oldest entry goes first. It needs no timers, and no memory while it is empty:
-// each account has some twenty of them.
+// A map with a limit of entries and of their age; the oldest entry goes first. It needs no timers, and no memory until its first entry:
+// each account has some twenty of them, and most of those stay empty.
 
 import type { Clock } from './clock.ts'
 
@@ -11,6 +11,8 @@ export class BoundedMap<Value> {
   #entries: Map<string, Entry<Value>> | undefined
   /** Goes on where it was: a new one would pass all entries that were dropped before. */
   #oldestFirst: MapIterator<string> | undefined
+  /** How many entries were set since one was dropped. */
+  #undropped = 0
 
   constructor(options: Options) {
     this.#options = options
@@ -33,7 +35,10 @@ export class BoundedMap<Value> {
     const entries = (this.#entries ??= new Map<string, Entry<Value>>())
     entries.delete(key)
     entries.set(key, { value, until: clock.monotonic() + ttlMs })
+    this.#undropped += 1
     if (entries.size > max) this.#dropOldest(entries)
+    // An iterator that stands still keeps every table that the map has outgrown since.
+    else if (this.#undropped > max) this.#oldestFirst = undefined
   }
 
   delete(key: string): boolean {
@@ -50,6 +55,7 @@ export class BoundedMap<Value> {
   }
 
   #dropOldest(entries: Map<string, Entry<Value>>): void {
+    this.#undropped = 0
     this.#oldestFirst ??= entries.keys()
     const { value: oldest } = this.#oldestFirst.next()
     if (oldest !== undefined) entries.delete(oldest)

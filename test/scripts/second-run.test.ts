@@ -9,14 +9,16 @@ import { describe, test } from 'node:test'
 
 const program = pathToFileURL(resolve('scripts/second-run.ts')).href
 
-type Failing = { times: number; isAllowed?: boolean; files?: number }
+type Failing = { times: number; isAllowed?: boolean; files?: number; source?: (path: string, times: number) => string }
 
 /** Runs test files which fail so many times and pass afterwards. */
-async function run({ times, isAllowed = true, files = 1 }: Failing) {
+async function run({ times, isAllowed = true, files = 1, source = failing }: Failing) {
   const folder = await mkdtemp(join(tmpdir(), 'causeway-second-run-'))
   try {
     const paths = Array.from({ length: files }, (_, index) => join(folder, `${index}.test.mjs`))
-    for (const path of paths) await writeFile(path, failing(path, times))
+    for (const path of paths) await writeFile(path, source(path, times))
+    await writeFile(join(folder, 'helper.mjs'), helper)
+    await writeFile(join(folder, 'broken.mjs'), broken)
     const script = `const { runWithSecondChance } = await import('${program}')
       await runWithSecondChance({ files: ${JSON.stringify(paths)} }, ${isAllowed})`
     // A runner refuses to run inside a test while the variable says that it does.
@@ -25,7 +27,7 @@ async function run({ times, isAllowed = true, files = 1 }: Failing) {
     const ended = new Promise<number | null>((done) => child.once('close', done))
     const [printed] = await Promise.all([text(child.stdout), text(child.stderr)])
     const [first = ''] = paths
-    return { code: await ended, printed, runs: (await readFile(`${first}.runs`, 'utf8')).length }
+    return { code: await ended, printed, runs: (await readFile(`${first}.runs`, 'utf8').catch(() => '')).length }
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -39,6 +41,25 @@ const failing = (path: string, times: number) => `
     appendFileSync('${path}.runs', '.')
     assert.ok(readFileSync('${path}.runs', 'utf8').length > ${times})
   })`
+
+const helper = `
+  import { test } from 'node:test'
+  export const passes = (work) => test('it passes', work)`
+
+/** Its test stands in another file. */
+const failingInHelper = () => `
+  import { passes } from './helper.mjs'
+  passes(() => { throw new Error('always') })`
+
+const broken = `
+  import { test } from 'node:test'
+  test('it fails', () => { throw new Error('always') })`
+
+/** A group: a test of the first file fails once and the process ends, so the first run does not reach the second file. */
+const crashing = (path: string, times: number) => `${failing(path, times)}
+  import { after } from 'node:test'
+  after(() => { if (readFileSync('${path}.runs', 'utf8').length === 1) process.kill(process.pid, 'SIGKILL') })
+  await import('./broken.mjs')`
 
 describe('a run with a second chance', { concurrency: 2 }, () => {
   test('passes at once when no test fails', async () => {
@@ -59,11 +80,21 @@ describe('a run with a second chance', { concurrency: 2 }, () => {
   })
 
   test('fails at once when it is not allowed to run a file again', async () => {
-    assert.deepEqual((await run({ times: 1, isAllowed: false })).runs, 1)
+    const { code, printed, runs } = await run({ times: 1, isAllowed: false })
+    assert.deepEqual([code, runs], [1, 1], printed)
   })
 
-  test('fails at once when more than eight files failed', async () => {
-    const { code, printed, runs } = await run({ times: 1, files: 9 })
+  test('fails when the failed test stands in a helper and fails again', async () => {
+    assert.equal((await run({ times: 0, source: failingInHelper })).code, 1)
+  })
+
+  test('fails when the rest of a process that has crashed fails', async () => {
+    const { code, printed, runs } = await run({ times: 1, source: crashing })
+    assert.deepEqual([code, runs], [1, 2], printed)
+  })
+
+  test('fails at once when more than five files failed', async () => {
+    const { code, printed, runs } = await run({ times: 1, files: 6 })
     assert.deepEqual([code, runs], [1, 1], printed)
   })
 })

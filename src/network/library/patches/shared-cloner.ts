@@ -9,7 +9,8 @@ type WithCloner = { _cacheable: unknown }
 
 export function shareCloner(): void {
   const { prototype } = NodeCache
-  const startInterval = Object.getOwnPropertyDescriptor(prototype, 'startInterval')?.value as () => void
+  const startInterval: unknown = Object.getOwnPropertyDescriptor(prototype, 'startInterval')?.value
+  if (typeof startInterval !== 'function') throw new Error('the cache of the library has changed: look at this patch')
   let cloner: unknown
   // The last step of the constructor.
   prototype.startInterval = function (this: NodeCache<unknown>) {
