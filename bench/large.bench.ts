@@ -26,7 +26,7 @@ type Figures = Record<string, number>
 const scale = Number(process.env['BENCH_SCALE'] ?? 1)
 const samples = Number(process.env['BENCH_SAMPLES'] ?? 500)
 const limits = { query_ms: 5, start_ms: 3000 }
-const pruneBatches = 30
+const pruneBatches = 120
 const warmUps = 20
 
 const scaled = (rows: number) => Math.max(20, Math.round(rows * scale))
