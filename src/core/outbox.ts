@@ -295,8 +295,5 @@ export type OutboxTotals = { pending: number; sent: number; expired: number; fai
 /** What one message may hold: characters as WhatsApp takes them, and files. */
 export const messageLimits = { characters: 65_536, files: 30 } as const
 
-/** How long the key of a request gives the answer to that request. */
-export const requestKeyLifetimeMs = 24 * 3_600_000
-
 export const maxWaiting = 200
 export const waitingLifetimeMs = 5 * 60_000

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { requestKeyLifetimeMs } from '../../src/core/outbox.ts'
+import { requestKeyLifetimeMs } from '../../src/storage/stores/messages/settled-callbacks.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleOutboxRow } from '../harness/samples.ts'
 import { openStores } from './harness/all-stores.ts'

@@ -1,6 +1,6 @@
 // The calls of the stores of sent messages: the outbox, callbacks, Retry and what the helpdesk shows.
 
-import { requestKeyLifetimeMs } from '../../../src/core/outbox.ts'
+import { requestKeyLifetimeMs } from '../../../src/storage/stores/messages/settled-callbacks.ts'
 import type { OutboxPart } from '../../../src/core/outbox.ts'
 import type { OutboxRow } from '../../../src/storage/stores/messages/outbox-rows.ts'
 import { toStatement } from '../../../src/storage/engine/statement.ts'

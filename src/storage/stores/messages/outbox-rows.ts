@@ -202,3 +202,12 @@ export function settledAudit(
 ): AuditRecord {
   return { at, actor: 'system', action, instance, ownerTag, target: id, metadata: { attempts, reason } }
 }
+
+/** The ids of the parts that are about to leave, and where to. */
+export type FirstClaim = { parts: readonly OutboxPart[]; address: Jid }
+
+export function claimColumns({ remoteJid }: NewOutboxRow, claim: FirstClaim | undefined) {
+  if (!claim) return { status: 'pending', attempts: 0, unconfirmed: 0, parts: '[]', remote_jid: remoteJid }
+  const parts = JSON.stringify(claim.parts)
+  return { status: 'sending', attempts: 1, unconfirmed: 1, parts, remote_jid: claim.address }
+}

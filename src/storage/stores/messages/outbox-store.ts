@@ -2,8 +2,8 @@
 
 import { sql } from 'kysely'
 import { maxWaiting, messageKinds } from '../../../core/outbox.ts'
-import type { OutboxPart, OutboxPayload } from '../../../core/outbox.ts'
-import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
+import type { OutboxPayload } from '../../../core/outbox.ts'
+import type { ChatId, DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
 import type { RowScope } from '../../../core/nodes/duties.ts'
 import type { NodeHold, WriterHoldOf } from '../../../core/nodes/hold.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
@@ -31,6 +31,7 @@ import type { Totals } from './outbox-counts.ts'
 import { from } from './outbox-guards.ts'
 import {
   acceptedColumns,
+  claimColumns,
   enqueued,
   fromColumns,
   lookPlanned,
@@ -39,14 +40,11 @@ import {
   sealedForRetry,
   toColumns,
 } from './outbox-rows.ts'
-import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow, TakenRow } from './outbox-rows.ts'
+import type { FirstClaim, LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow, TakenRow } from './outbox-rows.ts'
 import { readLiveRows } from './live-rows.ts'
 import { outboxSecrets } from '../../schema/messages.ts'
 import { StorageError } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
-
-/** The ids of the parts that are about to leave, and where to. */
-export type FirstClaim = { parts: readonly OutboxPart[]; address: Jid }
 
 type Enqueued = 'accepted' | 'full' | 'duplicate'
 
@@ -278,12 +276,6 @@ export class OutboxStore {
     await this.#nodeWriter.removeAll(query.deleteFrom('outbox').where('id', 'in', rows))
     await this.#nodeWriter.removeAll(oldCallbacks(this.#database, callbacksBefore))
   }
-}
-
-function claimColumns({ remoteJid }: NewOutboxRow, claim: FirstClaim | undefined) {
-  if (!claim) return { status: 'pending', attempts: 0, unconfirmed: 0, parts: '[]', remote_jid: remoteJid }
-  const parts = JSON.stringify(claim.parts)
-  return { status: 'sending', attempts: 1, unconfirmed: 1, parts, remote_jid: claim.address }
 }
 
 const insertedColumns = [...acceptedColumns, 'status', 'attempts', 'unconfirmed', 'parts', 'payload'] as const

@@ -1,12 +1,11 @@
 // The keys that programs gave to their direct messages. The outbox stores a key together with its row.
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
-import { requestKeyLifetimeMs } from '../../../core/outbox.ts'
 import type { NodeHold } from '../../../core/nodes/hold.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
 import { NodeWriter } from '../node-writer.ts'
-import { findRequest } from './settled-callbacks.ts'
+import { findRequest, requestKeyLifetimeMs } from './settled-callbacks.ts'
 
 export class RequestKeyStore {
   readonly #database: Database

@@ -2,11 +2,13 @@
 // is settled, and says whether a write failed because it was settled before.
 
 import type { DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
-import { requestKeyLifetimeMs } from '../../../core/outbox.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { batchSize } from '../delete-in-batches.ts'
 import type { StorageError } from '../../engine/statement.ts'
+
+/** How long the key of a request gives the answer to that request. */
+export const requestKeyLifetimeMs = 24 * 3_600_000
 
 /** The instance is not part of the key: instances that share a helpdesk inbox may get the same callback. */
 export type CallbackKey = {
