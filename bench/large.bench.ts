@@ -8,7 +8,6 @@ import type { DatabaseLocation } from '../src/core/database-location.ts'
 import { createLog } from '../src/lib/log.ts'
 import { makeBackup } from '../src/storage/backup/make-backup.ts'
 import { openDatabase } from '../src/storage/database.ts'
-import { prunedAtOnce } from '../src/bridge/inbound/message-pruner.ts'
 import { nodeHold } from '../test/harness/holds.ts'
 import { PostgresServer } from '../test/harness/postgres-server.ts'
 import { openStores } from '../test/storage/harness/all-stores.ts'
@@ -115,7 +114,7 @@ async function measureDuringPrune({ map }: Stores, queries: Queries, figures: Fi
   const asking = ask()
   for (let batch = 0; batch < pruneBatches; batch++) {
     const began = performance.now()
-    await map.prune(nodeHold(), before, prunedAtOnce)
+    await map.prune(nodeHold(), before)
     batches.push(performance.now() - began)
   }
   isPruning = false

@@ -1,4 +1,4 @@
-// Runs the files of failed tests once more, each with nothing beside it. A host that stands still for seconds breaks deadlines of
+// Runs the files of failed tests again, twice, each with nothing beside it. A host that stands still for seconds breaks deadlines of
 // tests that run side by side. A fault that does not depend on the load fails here too
 // (docs/decisions/050-failed-files-run-again-alone.md).
 

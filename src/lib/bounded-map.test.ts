@@ -1,3 +1,5 @@
+// Runs alone: it measures the memory of its process.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { describe, test } from 'node:test'
@@ -18,6 +18,8 @@ async function run({ times, isAllowed = true, files = 1, source = failing }: Fai
     const paths = Array.from({ length: files }, (_, index) => join(folder, `${index}.test.mjs`))
     for (const path of paths) await writeFile(path, source(path, times))
     await writeFile(join(folder, 'helper.mjs'), helper)
+    const [first = ''] = paths
+    await writeFile(join(folder, 'crashing.mjs'), crashing(first, times))
     await writeFile(join(folder, 'broken.mjs'), broken)
     const script = `const { runWithSecondChance } = await import('${program}')
       await runWithSecondChance({ files: ${JSON.stringify(paths)} }, ${isAllowed})`
@@ -26,7 +28,6 @@ async function run({ times, isAllowed = true, files = 1, source = failing }: Fai
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { env })
     const ended = new Promise<number | null>((done) => child.once('close', done))
     const [printed] = await Promise.all([text(child.stdout), text(child.stderr)])
-    const [first = ''] = paths
     return { code: await ended, printed, runs: (await readFile(`${first}.runs`, 'utf8').catch(() => '')).length }
   } finally {
     await rm(folder, { recursive: true })
@@ -55,11 +56,15 @@ const broken = `
   import { test } from 'node:test'
   test('it fails', () => { throw new Error('always') })`
 
-/** A group: a test of the first file fails once and the process ends, so the first run does not reach the second file. */
+/** Its test fails once, and then the process ends. */
 const crashing = (path: string, times: number) => `${failing(path, times)}
-  import { after } from 'node:test'
-  after(() => { if (readFileSync('${path}.runs', 'utf8').length === 1) process.kill(process.pid, 'SIGKILL') })
-  await import('./broken.mjs')`
+  test('the process goes on', () => {
+    if (readFileSync('${path}.runs', 'utf8').length === 1) process.kill(process.pid, 'SIGKILL')
+  })`
+
+/** The first run does not reach the second file. */
+const group = (path: string) =>
+  ['crashing', 'broken'].map((name) => `import '${pathToFileURL(join(dirname(path), `${name}.mjs`)).href}'\n`).join('')
 
 describe('a run with a second chance', { concurrency: 2 }, () => {
   test('passes at once when no test fails', async () => {
@@ -89,8 +94,9 @@ describe('a run with a second chance', { concurrency: 2 }, () => {
   })
 
   test('fails when the rest of a process that has crashed fails', async () => {
-    const { code, printed, runs } = await run({ times: 1, source: crashing })
+    const { code, printed, runs } = await run({ times: 1, source: group })
     assert.deepEqual([code, runs], [1, 2], printed)
+    assert.match(printed, /run again alone[^]*crashing\.mjs\n[^]*broken\.mjs/)
   })
 
   test('fails at once when more than five files failed', async () => {

@@ -7,15 +7,9 @@ import type { InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import { batchSize, deleteInBatches } from '../../storage/stores/delete-in-batches.ts'
 
-/**
- * The message map has many indexes, and on a large database each of its old rows is read from another place of the disk. With 10
- * million messages a batch of 20 took 41 ms, and the messages that came meanwhile waited for it.
- */
-export const prunedAtOnce = 5
-
 type Deps = {
   inbox: Pick<InboxStore, 'dropOrphans'>
-  map: Pick<MessageMapStore, 'prune' | 'orphans' | 'dropInstance'>
+  map: Pick<MessageMapStore, 'prune' | 'prunedAtOnce' | 'orphans' | 'dropInstance'>
   nodeHold: () => NodeHold
   clock: Clock
   /** How long the record of a message is kept. */
@@ -32,7 +26,7 @@ export class MessagePruner {
   async run(): Promise<void> {
     const { inbox, map, nodeHold, clock, messageMapTtlMs } = this.#deps
     const before = clock.now() - messageMapTtlMs
-    await deleteInBatches(() => map.prune(nodeHold(), before, prunedAtOnce), prunedAtOnce)
+    await deleteInBatches(() => map.prune(nodeHold(), before), map.prunedAtOnce)
     for (const instance of await map.orphans()) await this.forget(instance)
     await inbox.dropOrphans(nodeHold())
   }

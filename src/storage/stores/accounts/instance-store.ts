@@ -107,8 +107,10 @@ export class InstanceStore {
   #updateOf(name: InstanceName, changes: InstanceChanges): Statement {
     const columns = toInstanceColumns(name, changes) as Record<string, Scalar | Secret>
     const names = Object.keys(columns)
-    if (this.#updates.size >= mostUpdates) this.#updates.clear()
-    const update = getOrCreate(this.#updates, names.join(), () => compileUpdate(this.#database, names))
+    const update = getOrCreate(this.#updates, names.join(), () => {
+      if (this.#updates.size >= mostUpdates) this.#updates.clear()
+      return compileUpdate(this.#database, names)
+    })
     return { ...update({ ...columns, name }), expect: 1 }
   }
 
