@@ -6,8 +6,8 @@ import { runNode } from './run-node.ts'
 /** The scripts print what they would run, and run nothing. */
 export const isListOnly = process.env['LIST_ONLY'] === '1'
 
-// Three processes run at a time on two cores: tests also wait, and most start processes of their own. With more, a slow host reaches
-// deadlines, and the run ends no earlier.
+// Three processes run at a time on two cores: tests also wait, and many start processes of their own. With four, tests on a slow host
+// reached their deadlines.
 const options = [
   '--test',
   '--import=./test/harness/file-deadline.ts',

@@ -284,11 +284,8 @@ export class OutboxWorker implements PerInstance {
   async #follow(instance: InstanceName, readiness: Readiness): Promise<void> {
     const { transitions, clock, log } = this.#deps
     try {
-      if (readiness === 'away') {
-        await transitions.startWaiting(instance, clock.now())
-        return
-      }
-      await this.#stopWaiting(instance)
+      if (readiness === 'away') await transitions.startWaiting(instance, clock.now())
+      else await this.#stopWaiting(instance)
       if (readiness === 'ready') this.#queues.wake(instance)
     } catch (err) {
       log.error({ err, instance }, 'the outbox could not follow a change of the connection')
