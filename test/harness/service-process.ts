@@ -9,7 +9,7 @@ import { waitUntil } from './wait-until.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** A busy machine may need that long for a start with a backlog. */
+/** A busy machine may need that long for a start with a backlog, or for a start that fails. */
 const bootMs = 300_000
 
 /** For a service without a simulated network: a pinned version is not asked for, so nothing reaches the real network. */
@@ -102,7 +102,8 @@ export class ServiceProcess {
   }
 
   async exited(): Promise<{ code: number | null; signal: string | null }> {
-    await waitUntil('the process ends', () => this.#exit !== undefined, { instead: () => this.#story() })
+    const instead = () => this.#story()
+    await waitUntil('the process ends', () => this.#exit !== undefined, { timeoutMs: bootMs, instead })
     return this.#exit as { code: number | null; signal: string | null }
   }
 

@@ -81,7 +81,7 @@ function assertGreen(printed: string): void {
   assert.match(printed, /✓ .*a callback of Chatwoot came back/, printed)
 }
 
-describe('the commands of', { skip, concurrency: true }, () => {
+describe('the commands of', { skip, concurrency: 3 }, () => {
   test('README, "Run", lead from a clone to a message in both directions, and the pages for operators go on', async () => {
     const commands = toRun('README.md', 'Run')
     await using walk = await RealWalk.open()
