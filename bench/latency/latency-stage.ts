@@ -25,17 +25,18 @@ export type LatencyStage = {
 }
 
 /**
- * The simulated network keeps what people receive. With the usual size of the young generation it stood still for 60 to 110 ms at each
- * collection, and every message waited for that.
+ * The simulated network keeps what people receive. With the usual sizes of its heap it stood still for 60 to 110 ms at a collection,
+ * or took a core from the service for 200 ms, and every message waited for that. With these sizes its collections are short, and
+ * there is none of its whole heap during the benchmark.
  */
-const shortCollections = ['--max-semi-space-size=1']
+const quietCollections = ['--max-semi-space-size=4', '--initial-heap-size=1500']
 
 /** With whom each account writes. */
 const people = 10
 
 /** Everything goes with the stack. Resolves when all accounts are online. */
 export async function openLatencyStage(stack: AsyncDisposableStack, instances: number): Promise<LatencyStage> {
-  const network = stack.use(new Child<NetworkDesk>('./latency/network-side.ts', {}, shortCollections))
+  const network = stack.use(new Child<NetworkDesk>('./latency/network-side.ts', {}, quietCollections))
   const helpdesk = stack.use(new Child<HelpdeskDesk>('./latency/helpdesk-side.ts'))
   const callbacks = stack.use(new Child<CallbackDesk>('./latency/callback-side.ts'))
   const linked = await network.ask('link', { numbers: numbersOf(instances).ours, people })
