@@ -25,9 +25,9 @@ export type LatencyStage = {
 }
 
 /**
- * The simulated network keeps what people receive. With the usual sizes of its heap it stood still for 60 to 110 ms at a collection,
- * or took a core from the service for 200 ms, and every message waited for that. With these sizes its collections are short, and
- * there is none of its whole heap during the benchmark.
+ * The simulated network keeps what people receive. With the usual sizes of its heap, a collection stopped it for 60 to 110 ms or
+ * took a core from the service for 200 ms, and every message waited for that. With these sizes the collections of young objects are
+ * short. V8 does not collect the whole heap during a benchmark of the usual length.
  */
 const quietCollections = ['--max-semi-space-size=4', '--initial-heap-size=1500']
 

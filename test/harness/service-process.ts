@@ -9,7 +9,7 @@ import { waitUntil } from './wait-until.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** A busy machine may need that long for a start with a backlog, or for a start that fails. */
+/** A busy machine may need that long for a start with a backlog, or until a process has ended. */
 const bootMs = 300_000
 
 /** For a service without a simulated network: a pinned version is not asked for, so nothing reaches the real network. */
