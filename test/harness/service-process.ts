@@ -9,8 +9,8 @@ import { waitUntil } from './wait-until.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** A busy machine may need that long for a start with a backlog, or until a process has ended. */
-const bootMs = 300_000
+/** On a busy machine a start with a backlog, or the end of a process, may take that long. */
+const startOrEndMs = 300_000
 
 /** For a service without a simulated network: a pinned version is not asked for, so nothing reaches the real network. */
 export const pinnedVersion = { SERVICE_NETWORK_VERSION: '2,3000,1' }
@@ -80,7 +80,7 @@ export class ServiceProcess {
     return this.#lines.some(({ msg, to }) => msg === 'instance state changed' && to === state)
   }
 
-  async logged(message: string, timeoutMs = bootMs): Promise<LogLine> {
+  async logged(message: string, timeoutMs = startOrEndMs): Promise<LogLine> {
     const find = () => this.#lines.find(({ msg }) => msg === message)
     const instead = () => this.#story()
     await waitUntil(`the process logs "${message}"`, () => find() !== undefined, { timeoutMs, instead })
@@ -103,7 +103,7 @@ export class ServiceProcess {
 
   async exited(): Promise<{ code: number | null; signal: string | null }> {
     const instead = () => this.#story()
-    await waitUntil('the process ends', () => this.#exit !== undefined, { timeoutMs: bootMs, instead })
+    await waitUntil('the process ends', () => this.#exit !== undefined, { timeoutMs: startOrEndMs, instead })
     return this.#exit as { code: number | null; signal: string | null }
   }
 

@@ -60,12 +60,12 @@ const broken = `
 const crashing = (path: string, times: number) => `${failing(path, times)}
   test('the process goes on', async () => {
     if (readFileSync('${path}.runs', 'utf8').length > 1) return
-    // The runner has heard of the failed test by then.
+    // The runner needs a moment to hear of the failed test.
     await new Promise((done) => setTimeout(done, 300))
     process.kill(process.pid, 'SIGKILL')
   })`
 
-/** The first run does not reach the second file. */
+/** A group of two files. The first file ends the process, so the second one does not run. */
 const group = (path: string) =>
   ['crashing', 'broken'].map((name) => `import '${pathToFileURL(join(dirname(path), `${name}.mjs`)).href}'\n`).join('')
 

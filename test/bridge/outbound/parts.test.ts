@@ -111,7 +111,7 @@ for (const { name, files, states } of [
     const id = files.length > 0 ? await attach(bed, '', files) : await bed.write('in doubt')
     await reaches(bed, id, 'pending')
     assert.deepEqual((await rowOf(bed, id)).states, states)
-    // Of two messages in the same millisecond, either is the last one.
+    // Messages that are stored in the same millisecond have no order.
     await bed.pass(1)
     await bed.hears('are you there?', { chat: { kind: 'person', phone: null, lid: bed.bob.lid } })
     bed.connect()

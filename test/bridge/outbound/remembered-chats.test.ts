@@ -93,7 +93,7 @@ for (const engine of engines) {
       await using stage = await openRemembered(engine)
       const { bed, ofBob } = stage
       const { to } = await bed.received('first')
-      // Of two messages in the same millisecond, either is the last one.
+      // Messages that are stored in the same millisecond have no order.
       await bed.pass(1)
       await bed.hears('my other address', {
         from: { ...bed.bob, ...(to.endsWith('@lid') ? { lid: null } : { phone: null }) },
